@@ -43,7 +43,7 @@ static void print_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
-	fputs("\n'tscope help COMMAND' lists the options; 'man tscope' tells all.\n", out);
+	fputs("\n'tscope help COMMAND' lists the options; 'man tscope' has everything.\n", out);
 }
 
 static void print_command_help(FILE *out, const struct command *command)

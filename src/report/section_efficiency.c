@@ -147,11 +147,11 @@ static const char *name_known_part(const struct panel *panel)
 			       tsi_panel_people(panel, coverage, TSCOPE_UNIT_RATIO));
 }
 
-/* "MFU 41.3 % · HFU 45.0 %", "MFU at least 31.0 %", or what is computing where it is not known. */
+/* "MFU 41.3 % · HFU 45.0 %", "MFU >= 31.0 %", or what is computing where it is not known. */
 static const char *name_efficiency(const struct panel *panel)
 {
 	bool is_lower_bound = tsi_panel_is(panel, "efficiency.mfu_is_lower_bound");
-	const char *at_least = is_lower_bound ? "at least " : "", *text;
+	const char *at_least = is_lower_bound ? ">= " : "", *text;
 	struct tscope_value hfu = tsi_panel_value(panel, "efficiency.hfu");
 
 	if (!tsi_panel_has(panel, "efficiency.mfu"))

@@ -81,7 +81,7 @@ static size_t shown_count(const struct panel *panel)
 /* What the step consists of, in words that go on with "for 62 % of the step". */
 static const char *const budget_words[BUDGET_LINE_COUNT] = {
 	[BUDGET_COMPUTE] = "the device computes",
-	[BUDGET_EXPOSED_COMM] = "the device only communicates",
+	[BUDGET_EXPOSED_COMM] = "communication is exposed",
 	[BUDGET_EXPOSED_COPY] = "the device only copies memory",
 	[BUDGET_DATA_STALL] = "the device waits for the data loader",
 	[BUDGET_SYNC_STALL] = "the device idles while the host synchronizes",

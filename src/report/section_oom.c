@@ -25,7 +25,7 @@ static void put_room(const struct panel *panel)
 		{ "live", "snapshot.oom_live_bytes", DOC_GOOD },
 		{ "free in segments", "snapshot.oom_free_bytes", DOC_WARN },
 		{ "free on device", "snapshot.oom_device_free_bytes", DOC_INFO },
-		{ "asked for", "snapshot.oom_size_bytes", DOC_BAD },
+		{ "requested", "snapshot.oom_size_bytes", DOC_BAD },
 	};
 	int64_t reserved = tsi_panel_int(panel, "snapshot.oom_reserved_bytes");
 	int64_t left = tsi_panel_int(panel, "snapshot.oom_device_free_bytes");
@@ -55,7 +55,7 @@ static void put_remedies(const struct panel *panel, size_t oom)
 			continue;
 		if (is_first)
 			tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL,
-				     "would it have passed with");
+				     "would the allocation have succeeded with");
 		is_first = false;
 		tsi_doc_line(panel->doc, DOC_REMEDY, tone_of_verdict(verdict),
 			     strcmp(verdict, "in_use") == 0 ? "in use" : verdict, "%s: %s",
@@ -78,18 +78,17 @@ static void put_shortage(const struct panel *panel)
 			panel->doc,
 			"the driver had enough left: a limit of the process refused the request");
 	else if (strcmp(cause, "rounding") == 0)
-		tsi_doc_note(panel->doc,
-			     "torch asks the driver for %s to serve it, more than was left",
+		tsi_doc_note(panel->doc, "torch rounds it up to %s, more than the driver had left",
 			     tsi_panel_number(panel, "snapshot.oom_driver_bytes"));
 	else if (fits.flag)
 		tsi_doc_note(panel->doc,
-			     "the largest piece for it was %s; all that was free, in one piece, "
-			     "would have done",
+			     "the largest free piece was %s; all free memory in one piece would "
+			     "have sufficed",
 			     largest);
 	else
 		tsi_doc_note(panel->doc,
-			     "the largest piece for it was %s; with all that was free in one "
-			     "piece %s would be missing",
+			     "the largest free piece was %s; even all free memory in one piece "
+			     "would be %s short",
 			     largest, tsi_panel_number(panel, "snapshot.oom_shortfall_bytes"));
 }
 
@@ -99,16 +98,16 @@ static void put_site(const struct panel *panel)
 
 	if (site.kind != TSCOPE_VALUE_TEXT || *site.text == '\0')
 		return;
-	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "asked by", "%s", site.text);
+	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "requested at", "%s", site.text);
 }
 
 void tsi_section_oom(const struct panel *panel)
 {
 	static const struct column columns[] = {
-		{ "asked by", "site", 0 },
+		{ "requested at", "site", 0 },
 		{ "device", "device", 8 },
 		{ "entry", "index", 9 },
-		{ "asked for", "size_bytes", 11 },
+		{ "requested", "size_bytes", 11 },
 		{ "on device", "device_free_bytes", 11 },
 		{ "largest free", "largest_free_bytes", 14 },
 	};
@@ -120,8 +119,7 @@ void tsi_section_oom(const struct panel *panel)
 	row = told_row(panel, &ooms);
 	const char *size = tsi_panel_number(panel, "snapshot.oom_size_bytes");
 	if (ooms.row_count == 1)
-		tsi_panel_title(panel, DOC_BAD, "snapshot", "OUT OF MEMORY", "%s were asked for",
-				size);
+		tsi_panel_title(panel, DOC_BAD, "snapshot", "OUT OF MEMORY", "%s requested", size);
 	else
 		tsi_panel_title(panel, DOC_BAD, "snapshot", "OUT OF MEMORY",
 				"%s requests failed, the last one of %s",

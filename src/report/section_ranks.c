@@ -295,10 +295,10 @@ static void put_skew(const struct panel *panel, const struct rank_rows *rows)
 		{ "imbalance CV", "distributed.imbalance_cv" },
 	};
 	static const struct figure by_local_time[] = {
-		{ "slowest behind median", "stragglers.skew_ns" },
-		{ "by compute alone", "distributed.sync_skew_ns" },
-		{ "arrive within", "arrivals.mean_skew_ns" },
-		{ "clocks agree to", "arrivals.max_clock_residual_ns" },
+		{ "slowest rank vs median +", "stragglers.skew_ns" },
+		{ "compute only +", "distributed.sync_skew_ns" },
+		{ "arrival spread", "arrivals.mean_skew_ns" },
+		{ "clock error <=", "arrivals.max_clock_residual_ns" },
 	};
 
 	if (rows->local.row_count > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sections about a snapshot of CUDA's allocator: who allocated what was live at
- * the peak, what keeps growing, and what the to and fro costs.
+ * the peak, what keeps growing, and what allocating and freeing costs.
  */
 #include "report/section.h"
 #include "report/snapshot_words.h"

@@ -24,7 +24,7 @@ void tsi_section_kernels(const struct panel *panel)
 	static const struct figure figures[] = {
 		{ "different", "kernels.name_count" },
 		{ "below 10 µs", "kernels.short_ratio" },
-		{ "with fewer blocks than SMs", "kernels.small_grid_count" },
+		{ "smaller than the GPU", "kernels.small_grid_count" },
 		{ "tensor cores", "kernels.tensor_core_ns" },
 		{ "SM efficiency", "kernels.sm_efficiency_ratio" },
 	};
@@ -57,7 +57,7 @@ void tsi_section_operators(const struct panel *panel)
 		{ "different", "operators.name_count" },
 		{ "host time in them", "operators.self_ns" },
 		{ "device time they launched", "operators.device_ns" },
-		{ "launched by none", "operators.unattributed_device_ratio" },
+		{ "no launching operator", "operators.unattributed_device_ratio" },
 	};
 	static const struct column columns[] = {
 		{ "operator", "name", 0 },     { "count", "count", 8 },
@@ -82,8 +82,8 @@ void tsi_section_launches(const struct panel *panel)
 		{ "per step", "launches.launches_per_step" },
 		{ "delay p50", "launches.delay_p50_ns" },
 		{ "p95", "launches.delay_p95_ns" },
-		{ "queued behind other work", "launches.queued_ratio" },
-		{ "idle time owed to the host", "launches.host_bound_ratio" },
+		{ "launches queued", "launches.queued_ratio" },
+		{ "host-caused idle", "launches.host_bound_ratio" },
 		{ "mallocs in steady steps", "launches.steady_malloc_count" },
 		{ "frees", "launches.steady_free_count" },
 	};

@@ -164,7 +164,7 @@ void tsi_section_stragglers(const struct panel *panel)
 	if (count == 0)
 		return;
 	tsi_panel_title(panel, DOC_WARN, "stragglers", "STRAGGLERS",
-			"%zu · up to %s a step more time of its own than the others", count,
+			"%zu · up to %s a step slower than the others", count,
 			tsi_panel_number(panel, "stragglers.excess_ns_per_step"));
 	put_causes(panel);
 	put_common(panel);
@@ -226,7 +226,7 @@ void tsi_section_what_if(const struct panel *panel)
 	if (!tsi_panel_has(panel, "what_if.simulated_step_ns"))
 		return;
 	tsi_panel_title(panel, DOC_INFO, "what_if", "WHAT IF",
-			"gain a step, by simulation: unchanged %s, measured %s",
+			"simulated saving per step (simulated baseline %s; measured %s)",
 			tsi_panel_number(panel, "what_if.simulated_step_ns"),
 			tsi_panel_number(panel, "what_if.step_ns"));
 	put_doubt_of_gains(panel);
@@ -242,10 +242,10 @@ static void put_mismatches(const struct panel *panel)
 	static const struct {
 		const char *words, *id;
 	} counts[] = {
-		{ "not equal on all ranks", "process_groups.mismatched_count" },
-		{ "not there on some ranks", "process_groups.missing_count" },
-		{ "on one rank alone", "process_groups.surplus_count" },
-		{ "outside some capture", "process_groups.cut_count" },
+		{ "collectives that differ among ranks", "process_groups.mismatched_count" },
+		{ "missing on some ranks", "process_groups.missing_count" },
+		{ "extra on one rank", "process_groups.surplus_count" },
+		{ "cut by a capture", "process_groups.cut_count" },
 	};
 	struct doc_line *line = tsi_doc_items(panel->doc, DOC_FIGURES, DOC_PLAIN, NULL);
 

@@ -340,7 +340,7 @@ static void put_heat_heading(struct text_writer *w, const struct doc_heat *heat,
 	snprintf(text, sizeof(text), "steps %lld to %lld", (long long)heat->first_step,
 		 (long long)heat->last_step);
 	tsi_text_flow(&flow, text);
-	snprintf(text, sizeof(text), "full cell: %.1f %% late", 100 * scale);
+	snprintf(text, sizeof(text), "legend: full block = %.1f %% above the median", 100 * scale);
 	tsi_text_flow(&flow, text);
 	tsi_text_flow_end(&flow);
 	tsi_text_style(w, TEXT_PLAIN);

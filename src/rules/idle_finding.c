@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "rules/budget_share.h"
+#include "rules/operator_words.h"
 
 #define CULPRITS "idle.culprits"
 #define GAPS "idle.gaps"
@@ -27,7 +28,7 @@ static const struct idle_cause_row rows[] = {
 	ROW(callback, "callbacks and logging", callbacks, CALLBACK),
 	ROW(profiler, "the profiler", profiler_overhead, PROFILER),
 	ROW(peer, "other ranks", comm_wait, PEER),
-	ROW(sync, "synchronisation", sync_drain, SYNC),
+	ROW(sync, "synchronization", sync_drain, SYNC),
 	ROW(blocking_copy, "blocking copies", blocking_copy, BLOCKING_COPY),
 	ROW(alloc, "driver allocation", alloc_thrash, ALLOC),
 	ROW(startup, "start-up", cold_start, STARTUP),
@@ -36,13 +37,13 @@ static const struct idle_cause_row rows[] = {
 	ROW(op_stall, "pauses inside operators", launch_overhead, HOST_STALL),
 	ROW(op_overhead, "dispatch of operators", launch_overhead, LAUNCH),
 	ROW(python, "Python between operators", host_python, PYTHON),
-	ROW(host_unrecorded, "the host, which is not recorded", unrecorded_work, PYTHON),
+	ROW(host_unrecorded, "host time not recorded", unrecorded_work, PYTHON),
 	ROW(launch_call, "launch calls", launch_overhead, LAUNCH),
 	ROW(queue_full, "a full launch queue", small_kernels, DEVICE_GAP),
 	ROW(device_gap, "gaps between queued kernels", small_kernels, DEVICE_GAP),
-	ROW(start_latency, "the start of launched kernels", launch_overhead, DEVICE_GAP),
+	ROW(start_latency, "start latency of kernels", launch_overhead, DEVICE_GAP),
 	ROW(dependency, "other streams and devices", comm_wait, DEVICE_GAP),
-	ROW(unrecorded, "work that is not recorded", unrecorded_work, UNRECORDED),
+	ROW(unrecorded, "unrecorded work", unrecorded_work, UNRECORDED),
 	ROW(unlinked, "work without a launch call", unrecorded_work, UNRECORDED),
 	ROW(edge, "the end of the capture", unrecorded_work, UNRECORDED),
 };
@@ -125,7 +126,8 @@ static void tell_cause(struct rule_context *ctx, const struct idle_cause_row *ca
 		    !tsi_is_worth_telling(part / step_ns))
 			continue;
 		snprintf(culprits + length, sizeof(culprits) - length, "%s%.*s %.1f %%",
-			 count++ > 0 ? ", " : "", CULPRIT_CHARS, name, 100 * part / step_ns);
+			 count++ > 0 ? ", " : "", CULPRIT_CHARS, tsi_kernel_words(name).text,
+			 100 * part / step_ns);
 	}
 	tsi_str_drop_partial(culprits);
 	if (is_only && count > 0)

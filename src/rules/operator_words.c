@@ -6,7 +6,9 @@
 #include "rules/operator_words.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "base/cxx_name.h"
 #include "base/str.h"
 
 #define OPERATORS "flops.by_operator"
@@ -39,6 +41,20 @@ struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t 
 	tsi_str_drop_partial(name);
 	snprintf(words.text, sizeof(words.text), "%s%s%s%s%s", name, *shape ? " " : "", shape,
 		 *precision ? " " : "", precision);
+	return words;
+}
+
+struct operator_words tsi_kernel_words(const char *name)
+{
+	struct arena arena = { 0 };
+	bool is_cxx =
+		strchr(name, '<') || strncmp(name, "void ", 5) == 0 || strncmp(name, "_Z", 2) == 0;
+	struct operator_words words;
+
+	snprintf(words.text, sizeof(words.text), "%s",
+		 is_cxx ? tsi_cxx_name(&arena, name, CXX_TYPES) : name);
+	tsi_str_drop_partial(words.text);
+	tsi_arena_deinit(&arena);
 	return words;
 }
 

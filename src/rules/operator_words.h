@@ -13,6 +13,10 @@ const char *tsi_operator_text(const struct rule_context *ctx, size_t row, const 
 struct operator_words {
 	char text[160];
 };
+
+/* The name of a kernel as people say it; any other name as it is. */
+struct operator_words tsi_kernel_words(const char *name);
+
 struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t row);
 
 /* Time of all calls of a row per mean step, in ms; NaN if unknown. */

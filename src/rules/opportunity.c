@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "rules/operator_words.h"
 
 #define LAUNCHERS "opportunities.by_operator"
 
@@ -55,7 +56,8 @@ static void append_launcher(const struct rule_context *ctx, size_t row, char wor
 	size_t length = strlen(words);
 	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "%s", *op ? op : text(ctx, row, "event"));
+	snprintf(name, sizeof(name), "%.63s",
+		 *op ? op : tsi_kernel_words(text(ctx, row, "event")).text);
 	tsi_str_drop_partial(name);
 	snprintf(words + length, WORDS_BYTES - length, "%s%s %.2f ms", length ? ", " : "", name,
 		 (double)integer(ctx, row, "ns") / step_count / 1e6);

@@ -23,8 +23,10 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 	if (cv < tsi_rule_parameter(ctx, "threshold") || lost < tsi_rule_parameter(ctx, "lost") ||
 	    !is_compute(ctx))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "uneven work among ranks costs %.1f %% of their compute", 100 * lost);
+	tsi_rule_fire(
+		ctx, TSCOPE_SEVERITY_MED,
+		"load imbalance: %.1f %% of compute time is lost waiting for the slowest rank",
+		100 * lost);
 	tsi_rule_detail(ctx,
 			"compute varies by %.1f %% of its mean from rank to rank; the slowest is "
 			"%.2f ms behind the median",
@@ -39,7 +41,7 @@ const struct rule tsi_rule_dist_load_imbalance = {
 		.summary = "the work differs from rank to rank",
 		.trigger = "Fires where distributed.slow_ranks names no rank, the compute of the "
 			   "ranks varies by at least threshold, and at least lost is lost by "
-			   "that; med. Where traces tell all that ranks do beside waiting, at "
+			   "that; med. With traces it takes all that ranks do beside waiting, at "
 			   "least share of their difference must be compute.",
 		.meaning = "In each step all ranks wait for the one with most work, even if that "
 			   "is another one each time.",

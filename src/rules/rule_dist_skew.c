@@ -50,10 +50,10 @@ static void name_last(struct rule_context *ctx)
 		return;
 	tsi_rule_detail(ctx,
 			"rank %" PRId64
-			" has %.1f %% more time of its own than the others and waits least, which "
-			"so few steps (%" PRId64 ") do not prove to be usual",
+			" spends %.1fx the others' local time and waits least; %" PRId64
+			" steps are too few to be certain",
 			tsi_rule_cell(ctx, RANKS, last, "rank").integer,
-			100 * tsi_value_real(tsi_rule_cell(ctx, RANKS, last, "excess_ratio")),
+			1 + tsi_value_real(tsi_rule_cell(ctx, RANKS, last, "excess_ratio")),
 			tsi_rule_int(ctx, "distributed.n_steps"));
 }
 
@@ -64,10 +64,10 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "the slowest rank comes %.1f %% of the step after the median rank",
-		      100 * share);
-	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms", tsi_ms(skew_ns), wall_ns / 1e6);
+	tsi_rule_fire(
+		ctx, TSCOPE_SEVERITY_MED,
+		"the slowest rank of a step arrives %.2f ms (%.1f %% of it) after the median rank",
+		tsi_ms(skew_ns), 100 * share);
 	if (tsi_rule_knows(ctx, "arrivals.mean_skew_ns"))
 		tsi_rule_detail(ctx, "from the first to the last arrival at a collective %.2f ms",
 				tsi_ms(tsi_rule_int(ctx, "arrivals.mean_skew_ns")));
@@ -81,7 +81,7 @@ const struct rule tsi_rule_dist_skew = {
 		.summary = "ranks wait for the slowest one of each step",
 		.trigger = "Fires where the compute of the slowest rank exceeds that of the median "
 			   "rank by at least threshold of the step, in the median of the steps; "
-			   "med. Where traces tell it, not the compute counts but all the time in "
+			   "med. With traces it takes not only compute but all the time in "
 			   "which a rank does not wait for others; then a rank is named that has "
 			   "late more of it than the others and also waits least.",
 		.meaning = "Half of the ranks or more are ready and wait for one. Noise makes the "

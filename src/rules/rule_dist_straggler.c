@@ -252,7 +252,8 @@ const struct rule tsi_rule_dist_straggler = {
 			   "distributed.slow_rank_doubt says that somebody may be slow all the "
 			   "same, the rule is undecided.",
 		.meaning = "Ranks meet in every collective, so that all of them run at the pace "
-			   "of the slowest one. Traces tell what a rank is slower in: the time in "
+			   "of the slowest one. With traces it names what a rank is slower in: "
+			   "the time in "
 			   "which it does not wait for others is compared line by line. What it "
 			   "costs is simulated: the steps of all ranks are replayed with that rank "
 			   "like the median of the others. Step records give the same without "

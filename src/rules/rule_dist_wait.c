@@ -102,7 +102,7 @@ const struct rule tsi_rule_dist_wait = {
 		.summary = "ranks wait for one another in communication",
 		.trigger = "Fires where ranks wait for others in communication for at least "
 			   "threshold of the step, and no rank is known to be slower step after "
-			   "step (DIST.STRAGGLER tells that); med. Without traces of all ranks, "
+			   "step (see DIST.STRAGGLER); med. Without traces of all ranks, "
 			   "what communication takes beyond what its fastest rank needs is taken "
 			   "for waiting. The rank that waits at most late times as long as the "
 			   "others is named, unless traces show that another has more to do.",

@@ -28,8 +28,9 @@ const struct rule tsi_rule_efficiency_mfu_disagrees = {
 			   "table holds the peak for sparse matrices, twice the dense one, and "
 			   "counters of FLOPs include what activation checkpointing computes "
 			   "again. Numbers of two such conventions do not compare.",
-		.advice = "compare MFUs of one convention only; where this report's is wrong, tell "
-			  "it the peak (--peak-tflops) or the FLOPs (--flops-per-step, --model)",
+		.advice = "compare MFUs of one convention only; where this report's is wrong, "
+			  "give it the peak (--peak-tflops) or the FLOPs "
+			  "(--flops-per-step, --model)",
 		.example = "fkat logs an MFU of 0.20 in bf16 on an A100, for which it takes 624 "
 			   "TFLOP/s. The dense peak is 312 TFLOP/s and the MFU 0.40: a finding of "
 			   "severity low.",

@@ -13,8 +13,8 @@ static void tell_launches(struct rule_context *ctx, double count)
 
 static void evaluate_host_launch_bound(struct rule_context *ctx)
 {
-	if (!tsi_judge_idle(ctx, &launch_claim, "for ",
-			    " the device waits for the host to launch work"))
+	if (!tsi_judge_idle(ctx, &launch_claim, "the device waits for the host to launch work for ",
+			    ""))
 		return;
 	if (tsi_rule_has(ctx, "launches.launches_per_step"))
 		tell_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));

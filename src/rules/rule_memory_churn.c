@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MEMORY.CHURN: memory goes to and fro between allocator and driver. cudaFree waits until the
+ * MEMORY.CHURN: memory goes back and forth between allocator and driver. cudaFree waits until the
  * device is idle, and cudaMalloc takes its place behind that, so each segment that is given back
  * and taken again is a pause, of a length that no snapshot records. It counts where it recurs: one
  * empty_cache(), between phases, is none. That an allocation failed and flushed the whole cache is
@@ -58,10 +58,9 @@ static void fire_retries(struct rule_context *ctx, const struct churn *churn)
 
 	if (churn->is_at_most && severity > TSCOPE_SEVERITY_MED)
 		severity = TSCOPE_SEVERITY_MED;
-	tsi_rule_fire(ctx, severity,
-		      "the allocator flushed its cache to find memory: %s%" PRId64 " time%s",
+	tsi_rule_fire(ctx, severity, "%s%" PRId64 " allocation retr%s (cache flushed)",
 		      churn->is_at_most ? "at most " : "", churn->retries,
-		      churn->retries == 1 ? "" : "s");
+		      churn->retries == 1 ? "y" : "ies");
 }
 
 static void tell_segments(struct rule_context *ctx, const struct churn *churn)
@@ -119,7 +118,7 @@ const struct rule tsi_rule_memory_churn = {
 		.summary = "the allocator gives memory back to the driver and takes it again",
 		.trigger = "Fires where a snapshot or memory statistics show that an allocation "
 			   "failed, flushed the cache and was tried again, high from high such "
-			   "retries on, else med; where a snapshot without stacks only tells "
+			   "retries on, else med; where a snapshot without stacks only has "
 			   "how many they are at most, med from recurring on. And where in a "
 			   "snapshot at least segments segments were given back and taken again, "
 			   "at least threshold in 1000 allocations, on at least recurring "

@@ -101,9 +101,8 @@ static void evaluate_memory_host_growth(struct rule_context *ctx)
 	if (!is_long(ctx))
 		return;
 	if (!tsi_rule_has(ctx, resident) && !knows_live(ctx)) {
-		tsi_rule_skip(ctx,
-			      "nothing tells of memory over time: it needs the capture itself, "
-			      "with records of resident memory");
+		tsi_rule_skip(ctx, "no memory over time: it needs the capture itself, "
+				   "with records of resident memory");
 		return;
 	}
 	if (is_resident_growing(ctx))

@@ -62,13 +62,12 @@ static void tell_pieces(struct rule_context *ctx)
 {
 	int64_t largest_bytes = tsi_rule_int(ctx, "snapshot.oom_largest_free_bytes");
 
-	tsi_rule_detail(ctx,
-			"fragmentation is to blame: %s lay free in segments and %s on the device",
+	tsi_rule_detail(ctx, "fragmentation: %s was free in segments and %s on the device",
 			size(ctx, "snapshot.oom_free_bytes").chars,
 			size(ctx, "snapshot.oom_device_free_bytes").chars);
 	/* Else it was for a pool of its own, and this is a piece of the default one. */
 	if (largest_bytes < tsi_rule_int(ctx, "snapshot.oom_size_bytes"))
-		tsi_rule_detail(ctx, "the largest piece for it was %s",
+		tsi_rule_detail(ctx, "the largest free piece was %s",
 				tsi_size_text(largest_bytes).chars);
 	tsi_rule_merge_with(ctx, CAUSE_memory_fragmentation);
 }
@@ -76,23 +75,22 @@ static void tell_pieces(struct rule_context *ctx)
 static void tell_why(struct rule_context *ctx)
 {
 	if (has_cause(ctx, "limit")) {
-		tsi_rule_detail(ctx, "the driver had enough left: a limit of the process, such as "
-				     "set_per_process_memory_fraction, refused it, unless the "
-				     "driver had less just before");
+		tsi_rule_detail(ctx, "the driver had enough left: a process limit such as "
+				     "set_per_process_memory_fraction refused it");
 	} else if (has_cause(ctx, "rounding")) {
-		tsi_rule_detail(ctx,
-				"for it torch asks the driver for %s, and there was not so much",
+		tsi_rule_detail(ctx, "torch rounds it up to %s, more than the driver had left",
 				size(ctx, "snapshot.oom_driver_bytes").chars);
 		tsi_rule_evidence(ctx, "snapshot.oom_driver_bytes");
 	} else if (has_cause(ctx, "fragmentation")) {
 		tell_pieces(ctx);
 	} else if (tsi_rule_has(ctx, "snapshot.oom_shortfall_bytes")) {
-		tsi_rule_detail(ctx, "%s are missing even with all free memory in one piece",
+		tsi_rule_detail(ctx, "%s short even if all free memory were in one piece",
 				size(ctx, "snapshot.oom_shortfall_bytes").chars);
 		tsi_rule_evidence(ctx, "snapshot.oom_shortfall_bytes");
 	}
 	if (tsi_rule_text(ctx, "snapshot.oom_site")[0] != '\0')
-		tsi_rule_detail(ctx, "asked by %.200s", tsi_rule_text(ctx, "snapshot.oom_site"));
+		tsi_rule_detail(ctx, "requested at %.200s",
+				tsi_rule_text(ctx, "snapshot.oom_site"));
 }
 
 static void tell_snapshot(struct rule_context *ctx)
@@ -113,11 +111,12 @@ static void tell_snapshot(struct rule_context *ctx)
 
 	if (tsi_rule_has(ctx, "snapshot.oom_device_free_bytes"))
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "out of memory: %s asked for, %s free on the device",
+			      "CUDA OOM on device %" PRId64 ": tried to allocate %s, %s free",
+			      tsi_rule_int(ctx, "snapshot.oom_device"),
 			      size(ctx, "snapshot.oom_size_bytes").chars,
 			      size(ctx, "snapshot.oom_device_free_bytes").chars);
 	else
-		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "out of memory: %s asked for",
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "CUDA OOM: tried to allocate %s",
 			      size(ctx, "snapshot.oom_size_bytes").chars);
 	if (count > 1)
 		tsi_rule_detail(ctx, "the last of %" PRId64 " requests that failed", count);
@@ -160,7 +159,7 @@ const struct rule tsi_rule_memory_oom = {
 		.id = "MEMORY.OOM",
 		.summary = "a request for device memory failed",
 		.trigger = "Fires where a snapshot holds an out-of-memory entry, or a trace or "
-			   "memory statistics count one; high. Of several it tells the last.",
+			   "memory statistics count one; high. It describes the last of several.",
 		.meaning = "The job ended here, or went on after it had caught the error and lost "
 			   "a step. Either there is too little memory at the peak, or enough that "
 			   "lies in pieces which are too small, or the driver had enough and a "

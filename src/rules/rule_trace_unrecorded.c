@@ -6,8 +6,8 @@ static const struct idle_claim trace_unrecorded_claim = { { "unrecorded", "edge"
 
 static void evaluate_trace_unrecorded(struct rule_context *ctx)
 {
-	if (!tsi_judge_idle(ctx, &trace_unrecorded_claim, "for ",
-			    " the trace does not show what the device does"))
+	if (!tsi_judge_idle(ctx, &trace_unrecorded_claim,
+			    "the trace does not show what the device does for ", ""))
 		return;
 	tsi_rule_wins_nothing(ctx);
 }

@@ -95,7 +95,7 @@ enum tscope_status tsi_check_metrics(const struct run_members *members, struct a
 	if (status != TSCOPE_OK || !conflict.first)
 		return status;
 	return tsi_fail(err, TSCOPE_E_DAMAGED,
-			"%.150s and %.150s tell different values of a metric at the same steps; "
+			"%.150s and %.150s have different values of a metric at the same steps; "
 			"name the files of one run only",
 			conflict.first, conflict.second);
 }

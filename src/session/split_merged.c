@@ -158,7 +158,7 @@ static void note_mixed(const struct run_source *source, struct run_notes *notes)
 	if (merged_of(source)->is_mixed)
 		tsi_run_note(notes,
 			     "%s: the merger mixed ranks of several recordings; spans of "
-			     "Composer were told apart, events of torch were not: read the "
+			     "Composer were separated, events of torch were not: read the "
 			     "ranks' own files",
 			     source->file->path);
 }

@@ -343,11 +343,9 @@ static void compute_is_useful_or_overhead(void **state)
 		{ 40, 1e10, "30 4 26", NULL },
 		/* no more than was computed */
 		{ 400, 1e10, "30 30 0", NULL },
-		{ 40, 0, "30 - -",
-		  "nothing says which device it is: --peak-tflops tells what it can do" },
+		{ 40, 0, "30 - -", "unknown device; pass its peak with --peak-tflops" },
 		{ 0, 1e10, "30 - -",
-		  "no operator says its FLOPs: record_shapes=True, --flops-per-step or --model "
-		  "tell them" },
+		  "no shapes recorded; use record_shapes=True, --flops-per-step or --model" },
 	};
 
 	(void)state;

@@ -256,7 +256,7 @@ static void below_half_the_mfu_is_not_known(void **state)
 			    counted_ns ? "a lower bound: less than 90 % of the time of matrix "
 					 "kernels has known FLOPs"
 				       : "less than half of the time of matrix kernels has known "
-					 "FLOPs: --flops-per-step or --model tell them");
+					 "FLOPs; pass --flops-per-step or --model");
 		analyzed_free(a);
 	}
 }
@@ -387,10 +387,8 @@ static void what_is_not_known_says_why(void **state)
 	a = analyze_rank(&steps, NULL);
 	check_facts(a, "efficiency: flops_per_step flops_source mfu", "- - -");
 	check_doubt(a, "efficiency.mfu",
-		    "no operator says its FLOPs: record_shapes=True, --flops-per-step or --model "
-		    "tell them");
-	check_doubt(a, "efficiency.peak_flops",
-		    "nothing says which device it is: --peak-tflops tells what it can do");
+		    "no shapes recorded; use record_shapes=True, --flops-per-step or --model");
+	check_doubt(a, "efficiency.peak_flops", "unknown device; pass its peak with --peak-tflops");
 	analyzed_free(a);
 }
 

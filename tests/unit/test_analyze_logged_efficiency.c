@@ -179,8 +179,7 @@ static void without_flops(void **state)
 	a = analyze_run(&steps, 1, NULL);
 	check_facts(a, "logged_efficiency: logged_mfu_ratio mfu_ratio mfu_factor", "0.2 - -");
 	check_doubt(a, "logged_efficiency.mfu_factor",
-		    "no operator says its FLOPs: record_shapes=True, --flops-per-step or --model "
-		    "tell them");
+		    "no shapes recorded; use record_shapes=True, --flops-per-step or --model");
 	analyzed_free(a);
 }
 

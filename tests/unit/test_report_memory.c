@@ -165,9 +165,8 @@ static void test_retries_of_json(void **state)
 		TSCOPE_OK);
 	analyze(&file);
 	result = tscope_gate_evaluate("snapshot.retry_count>9", file.analysis, file.diagnosis);
-	assert_string_equal(result.reason,
-			    "snapshot.retry_count is not reliable: at most: JSON does not tell "
-			    "equal stacks from one that is shared");
+	assert_string_equal(result.reason, "snapshot.retry_count is not reliable: at most: JSON "
+					   "cannot distinguish equal stacks from a shared one");
 	unload(&file);
 }
 
@@ -382,15 +381,12 @@ static const struct section_case {
 	  "● OUT OF MEMORY  2 requests failed, the last one of 2.00 KiB\n"
 	  "  live               3.00 KiB   75.0 %  ██████████████████████████████░░░░░░░░░░\n"
 	  "  free on device     1.00 KiB   25.0 %  ██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░\n"
-	  "  asked for          2.00 KiB   50.0 %  ████████████████████░░░░░░░░░░░░░░░░░░░░\n"
-	  "  the largest piece for it was 512 B; with all that was free in one piece 100 B\n"
-	  "  would be missing\n"
-	  "  the layout is not known to the byte: gaps may be smaller\n"
-	  "\n"
-	  "  would it have passed with\n"
-	  "  in use   expandable_segments: y\n"
-	  "\n"
-	  "  asked by                                            device    entry  asked for\n"
+	  "  requested          2.00 KiB   50.0 %  ████████████████████░░░░░░░░░░░░░░░░░░░░\n"
+	  "  the largest free piece was 512 B; even all free memory in one piece would be\n"
+	  "  100 B short\n"
+	  "  the layout is not known to the byte: gaps may be smaller\n\n"
+	  "  would the allocation have succeeded with\n  in use   expandable_segments: y\n\n"
+	  "  requested at                                        device    entry  requested\n"
 	  "  -                                                        0        5   2.00 KiB\n"
 	  "  -                                                        1        4   4.00 KiB\n" },
 	/* Sites are cut so that their lines stay; 80 - 2 - 11 columns. */

@@ -74,10 +74,10 @@
 static const struct rule_case cases[] = {
 	/* The largest cause gives the finding's. */
 	{ "GPU.IDLE", FIRES, IDLE(21, DATA(15) GAP(5)), NULL,
-	  "med: the device is idle for 21.0 % of the step, mostly because of the data loader (the "
+	  "med: the device is idle for 21.0 % of the step, mostly due to the data loader (the "
 	  "data loader 15.0 %; gaps between queued kernels 5.0 %) [15000000 ns]" },
 	{ "GPU.IDLE", FIRES, IDLE(21, GAP(20)), NULL,
-	  "high: the device is idle for 21.0 % of the step, mostly because of gaps between queued "
+	  "high: the device is idle for 21.0 % of the step, mostly due to gaps between queued "
 	  "kernels (gaps between queued kernels 20.0 %) [20000000 ns]" },
 	{ "GPU.IDLE", QUIET, IDLE(5, DATA(5)), NULL, "" },
 	{ "GPU.IDLE", AT, IDLE(15, DATA(6) GAP(9)), NULL, "med: the device is idle for 15.0 %" },
@@ -121,17 +121,17 @@ static const struct rule_case cases[] = {
 		"copies.by_direction direction=h2d pageable=no total_ns=25000000 "
 		"bytes_per_second=12500000000.0\n",
 	  NULL,
-	  "med: for 10.0 % of the step the device only copies memory (most time goes to h2d: "
+	  "med: the device only copies memory for 10.0 % of the step (most time goes to h2d: "
 	  "25.00 ms in the trace, 12.5 GB/s) [10000000 ns]" },
 	{ "COPY.EXPOSED", FIRES,
 	  STEPS "budget.exposed_copy_ns 20000000\n"
 		"copies.by_direction direction=fill pageable=no total_ns=25000000\n",
 	  NULL,
-	  "med: for 10.0 % of the step the device only copies memory (most time goes to fill: "
+	  "med: the device only copies memory for 10.0 % of the step (most time goes to fill: "
 	  "25.00 ms in the trace) [10000000 ns]" },
 	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_ns 2000000\n", NULL, "" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 10000000\n", NULL,
-	  "med: for 5.0 % of the step the device only copies memory [5000000 ns]" },
+	  "med: the device only copies memory for 5.0 % of the step [5000000 ns]" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 9999999\n", NULL, "" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 40000000\n", NULL, "high" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 39999999\n", NULL, "med" },

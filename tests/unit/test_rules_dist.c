@@ -126,20 +126,22 @@ static const struct rule_case cases[] = {
 	{ "DIST.STRAGGLER", SKIPPED, STEPS DOUBT("3 steps are too few to be certain"), NULL,
 	  "skipped: 3 steps are too few to be certain" },
 	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2"), NULL,
-	  "med: uneven work among ranks costs 8.0 % of their compute (compute varies by 20.0 % of "
+	  "med: load imbalance: 8.0 % of compute time is lost waiting for the slowest rank "
+	  "(compute varies by 20.0 % of "
 	  "its mean from rank to rank; the slowest is 4.00 ms behind the median) [9000000 ns]" },
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.1"), NULL, "" },
 	/* A straggler explains it. */
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.5") SLOW("3", "0.5", "1"), NULL, "" },
 	/* Half of what ranks differ by, 8 ms, is compute; or it is less. */
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.08") UNEVEN("0.2") "stragglers.skew_ns 8000000\n",
-	  NULL, "med: uneven work" },
+	  NULL, "med: load imbalance" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.08") UNEVEN("0.2") "stragglers.skew_ns 8000001\n",
 	  NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2") GAINS("700000"), NULL,
-	  "med: uneven work among ranks costs 8.0 % of their compute (compute varies by 20.0 % of "
+	  "med: load imbalance: 8.0 % of compute time is lost waiting for the slowest rank "
+	  "(compute varies by 20.0 % of "
 	  "its mean from rank to rank; the slowest is 4.00 ms behind the median) [700000 ns]" },
-	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.15"), NULL, "med: uneven work" },
+	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.15"), NULL, "med: load imbalance" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.1499"), NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.0499") UNEVEN("0.15"), NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", CHANGED, LOST("0.05") UNEVEN("0.15"),

@@ -61,16 +61,16 @@ static const struct rule_case cases[] = {
 			"idle.culprits cause=op_overhead name=aten::add ns_per_step=2000000\n"
 			"idle.culprits cause=op_overhead name=aten::mul ns_per_step=1000000\n",
 	  NULL,
-	  "med: for 12.0 % of the step the device waits for the host to launch work (dispatch of "
-	  "operators 8.0 % (aten::mm 5.0 %, aten::add 2.0 %); launch calls 3.0 %; the start of "
-	  "launched kernels 1.0 %; 2400 launch calls a step) [12000000 ns]" },
+	  "med: the device waits for the host to launch work for 12.0 % of the step (dispatch of "
+	  "operators 8.0 % (aten::mm 5.0 %, aten::add 2.0 %); launch calls 3.0 %; start latency of "
+	  "kernels 1.0 %; 2400 launch calls a step) [12000000 ns]" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(12000000, 0, 0) "launches.launches_per_step 1.25\n", NULL,
-	  "med: for 12.0 % of the step the device waits for the host to launch work (dispatch of "
+	  "med: the device waits for the host to launch work for 12.0 % of the step (dispatch of "
 	  "operators 12.0 %; 1 launch call a step) [12000000 ns]" },
 	{ "HOST.LAUNCH_BOUND", QUIET, LATE(4000000, 0, 0), NULL, "" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(4000000, 3000000, 3000000), NULL,
-	  "med: for 10.0 % of the step the device waits for the host to launch work (dispatch of "
-	  "operators 4.0 %; launch calls 3.0 %; the start of launched kernels 3.0 %) [10000000 "
+	  "med: the device waits for the host to launch work for 10.0 % of the step (dispatch of "
+	  "operators 4.0 %; launch calls 3.0 %; start latency of kernels 3.0 %) [10000000 "
 	  "ns]" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(4000000, 3000000, 2999999), NULL, "" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(20000000, 0, 0), NULL, "high" },
@@ -139,8 +139,8 @@ static const struct rule_case cases[] = {
 	{ "HOST.PROFILER", AT, FRAMES(50000, 250, 9), NULL, "" },
 
 	{ "TRACE.UNRECORDED", FIRES, IDLE_OF(unrecorded, 40) "idle.edge_ns 3000000\n", NULL,
-	  "high: for 43.0 % of the step the trace does not show what the device does (work that "
-	  "is not recorded 40.0 %; the end of the capture 3.0 %)" },
+	  "high: the trace does not show what the device does for 43.0 % of the step (unrecorded "
+	  "work 40.0 %; the end of the capture 3.0 %)" },
 	{ "TRACE.UNRECORDED", QUIET, IDLE_OF(unrecorded, 1) "idle.edge_ns 0\n", NULL, "" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 3000000\n", NULL, "med" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 2999999\n", NULL, "" },

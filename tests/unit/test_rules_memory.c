@@ -311,13 +311,13 @@ static const struct rule_case cases[] = {
 	  "skipped: 59.99 s were captured: it needs 60" },
 	{ "MEMORY.HOST_GROWTH", SKIPPED,
 	  LIVE("600000000000", "104857600", "157286400") "! host_memory.growth_bytes cut\n", NULL,
-	  "skipped: nothing tells of memory over time: it needs the capture itself, with records "
+	  "skipped: no memory over time: it needs the capture itself, with records "
 	  "of resident memory" },
 	{ "MEMORY.HOST_GROWTH", SKIPPED, "host_memory.capture_ns 600000000000\n", NULL,
-	  "skipped: nothing tells of memory over time: it needs the capture itself, with records "
+	  "skipped: no memory over time: it needs the capture itself, with records "
 	  "of resident memory" },
 	{ "MEMORY.CHURN", FIRES, CHURN("2", "30", "20", "1000"), NULL,
-	  "med: the allocator flushed its cache to find memory: 2 times (20 segments given back "
+	  "med: 2 allocation retries (cache flushed) (20 segments given back "
 	  "and "
 	  "taken again in 3 flushes, 20.0 in 1000 allocations)" },
 	{ "MEMORY.CHURN", FIRES, CHURN("0", "30", "25", "1000"), NULL,
@@ -339,7 +339,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.CHURN", QUIET, CHURN("0", "500", "0", "1000"), NULL, "" },
 	{ "MEMORY.CHURN", QUIET, CHURN("0", "500", "500", "0"), NULL, "" },
 	{ "MEMORY.CHURN", AT, CHURN("1", "0", "0", "1000"), NULL,
-	  "med: the allocator flushed its cache to find memory: 1 time" },
+	  "med: 1 allocation retry (cache flushed)" },
 	{ "MEMORY.CHURN", AT, CHURN("9", "0", "0", "1000"), NULL, "med: " },
 	{ "MEMORY.CHURN", AT, CHURN("10", "0", "0", "1000"), NULL, "high: " },
 	/* 20 of 4000 are 5 of 1000. */
@@ -349,17 +349,17 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.CHURN", CHANGED, CHURN("0", "19", "20", "1000"), "MEMORY.CHURN.segments=19",
 	  "med: memory goes back" },
 	{ "MEMORY.CHURN", FIRES, "memory_stats.num_alloc_retries 3\n", NULL,
-	  "med: the allocator flushed its cache to find memory: 3 times" },
+	  "med: 3 allocation retries (cache flushed)" },
 	{ "MEMORY.CHURN", QUIET, "memory_stats.num_alloc_retries 0\n", NULL, "" },
 	/* Each source tells of what it saw. */
 	{ "MEMORY.CHURN", FIRES, CHURN("0", "0", "0", "1000") "memory_stats.num_alloc_retries 12\n",
-	  NULL, "high: the allocator flushed its cache to find memory: 12 times" },
+	  NULL, "high: 12 allocation retries (cache flushed)" },
 	{ "MEMORY.CHURN", FIRES, CHURN("2", "0", "0", "1000") "memory_stats.num_alloc_retries 12\n",
-	  NULL, "med: the allocator flushed its cache to find memory: 2 times" },
+	  NULL, "med: 2 allocation retries (cache flushed)" },
 	{ "MEMORY.CHURN", QUIET, CHURN("0", "0", "0", "1000") "memory_stats.num_alloc_retries 0\n",
 	  NULL, "" },
 	{ "MEMORY.CHURN", FIRES, CHURN("12", "0", "0", "1000") "! snapshot.retry_count no stacks\n",
-	  NULL, "med: the allocator flushed its cache to find memory: at most 12 times" },
+	  NULL, "med: at most 12 allocation retries (cache flushed)" },
 	{ "MEMORY.CHURN", SKIPPED, "memory_stats.call_count 3\n", NULL,
 	  "skipped: no memory_stats.num_alloc_retries: it needs statistics of "
 	  "finetuning-scheduler (rank_*_memory_stats)" },
@@ -370,38 +370,37 @@ static const struct rule_case cases[] = {
 						      "snapshot.oom_largest_free_bytes 268435456\n"
 						      "snapshot.oom_site train.py:7:step\n",
 	  NULL,
-	  "high: out of memory: 512.0 MiB asked for, 40.0 MiB free on the device (fragmentation is "
-	  "to blame: 700.0 MiB lay free in segments and 40.0 MiB on the device; the largest piece "
-	  "for it was 256.0 MiB; asked by train.py:7:step)" },
+	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 40.0 MiB free (fragmentation: "
+	  "700.0 MiB was free in segments and 40.0 MiB on the device; the largest free piece was "
+	  "256.0 MiB; requested at train.py:7:step)" },
 	{ "MEMORY.OOM", FIRES,
 	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n", NULL,
-	  "high: out of memory: 512.0 MiB asked for, 0 B free on the device (100.0 MiB are "
-	  "missing even with all free memory in one piece)" },
+	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 0 B free (100.0 MiB short even "
+	  "if all free memory were in one piece)" },
 	/* A piece of the default pool that would do: it was for another pool. */
 	{ "MEMORY.OOM", FIRES,
 	  OOM("0", "fragmentation", "perhaps") "snapshot.oom_free_bytes 734003200\n"
 					       "snapshot.oom_largest_free_bytes 734003200\n",
 	  NULL,
-	  "high: out of memory: 512.0 MiB asked for, 0 B free on the device (fragmentation is to "
-	  "blame: 700.0 MiB lay free in segments and 0 B on the device)" },
+	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 0 B free (fragmentation: 700.0 "
+	  "MiB was free in segments and 0 B on the device)" },
 	/* 60 GiB are left. */
 	{ "MEMORY.OOM", FIRES,
 	  OOM("64424509440", "limit", "no") "snapshot.oom_fits_unfragmented yes\n", NULL,
-	  "high: out of memory: 512.0 MiB asked for, 60.0 GiB free on the device (the driver had "
-	  "enough left: a limit of the process, such as set_per_process_memory_fraction, refused "
-	  "it, unless the driver had less just before)" },
+	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 60.0 GiB free (the driver had "
+	  "enough left: a process limit such as set_per_process_memory_fraction refused it)" },
 	{ "MEMORY.OOM", FIRES,
 	  "snapshot.oom_count 1\nsnapshot.oom_size_bytes 4194304\n"
 	  "snapshot.oom_device_free_bytes 16777216\nsnapshot.oom_cause rounding\n"
 	  "snapshot.oom_driver_bytes 20971520\n",
 	  NULL,
-	  "high: out of memory: 4.0 MiB asked for, 16.0 MiB free on the device (for it torch asks "
-	  "the driver for 20.0 MiB, and there was not so much)" },
+	  "high: CUDA OOM on device 0: tried to allocate 4.0 MiB, 16.0 MiB free (torch rounds it "
+	  "up to 20.0 MiB, more than the driver had left)" },
 	{ "MEMORY.OOM", FIRES,
 	  "snapshot.oom_count 1\nsnapshot.oom_size_bytes 512\nsnapshot.oom_device_free_bytes 0\n",
-	  NULL, "high: out of memory: 512 B asked for, 0 B free on the device" },
+	  NULL, "high: CUDA OOM on device 0: tried to allocate 512 B, 0 B free" },
 	{ "MEMORY.OOM", FIRES, "snapshot.oom_count 3\nsnapshot.oom_size_bytes 536870912\n", NULL,
-	  "high: out of memory: 512.0 MiB asked for (the last of 3 requests that failed)" },
+	  "high: CUDA OOM: tried to allocate 512.0 MiB (the last of 3 requests that failed)" },
 	{ "MEMORY.OOM", FIRES, "memory.oom_count 2\n", NULL,
 	  "high: out of memory: 2 requests for device memory failed" },
 	{ "MEMORY.OOM", FIRES, "memory.oom_count 0\nmemory_stats.num_ooms 1\n", NULL,

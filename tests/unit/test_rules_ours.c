@@ -116,8 +116,8 @@ static const struct rule_case cases[] = {
 	{ "DIST.MISSING_RANK", AT, MISSING(3, 8), NULL, "med" },
 
 	{ "DIST.SKEW", FIRES, SKEW(8000000), NULL,
-	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
-	  "of 100.00 ms) [8000000 ns]" },
+	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank "
+	  "[8000000 ns]" },
 	{ "DIST.SKEW", QUIET, SKEW(1000000), NULL, "" },
 	{ "DIST.SKEW", QUIET, "distributed.mean_step_wall_ns 0\ndistributed.sync_skew_ns 0\n", NULL,
 	  "" },
@@ -129,27 +129,25 @@ static const struct rule_case cases[] = {
 	  SKEW(1000000) "stragglers.skew_ns 9000000\nstep_time.mean_ns 90000000\n"
 			"arrivals.mean_skew_ns 2000000\nwhat_if.balanced_gain_ns 4000000\n",
 	  NULL,
-	  "low: the slowest rank comes 10.0 % of the step after the median rank (9.00 ms of a step "
-	  "of 90.00 ms; from the first to the last arrival at a collective 2.00 ms) [4000000 ns]" },
+	  "low: the slowest rank of a step arrives 9.00 ms (10.0 % of it) after the median rank "
+	  "(from the first to the last arrival at a collective 2.00 ms) [4000000 ns]" },
 	{ "DIST.SKEW", QUIET,
 	  SKEW(9000000) "stragglers.skew_ns 1000000\nstep_time.mean_ns 90000000\n", NULL, "" },
 	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 5\nstep_time.mean_ns 100\n", NULL, "med" },
 	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 4\nstep_time.mean_ns 100\n", NULL, "" },
 	/* Rank 1 stands out by half, and waits least; at 0.25 it does, just. */
 	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 1), NULL,
-	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
-	  "of 100.00 ms; rank 1 has 50.0 % more time of its own than the others and waits least, "
-	  "which so few steps (4) do not prove to be usual)" },
+	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank "
+	  "(rank 1 spends 1.5x the others' local time and waits least; 4 steps are too few to be "
+	  "certain)" },
 	{ "DIST.SKEW", AT, FEW_STEPS("0.25", 1), NULL,
-	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
-	  "of 100.00 ms; rank 1 has 25.0 %" },
+	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank "
+	  "(rank 1 spends 1.2x" },
 	{ "DIST.SKEW", AT, FEW_STEPS("0.2499", 1), NULL,
-	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
-	  "of 100.00 ms) [" },
+	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank [" },
 	/* Another one waits least. */
 	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 0), NULL,
-	  "med: the slowest rank comes 8.0 % of the step after the median rank (8.00 ms of a step "
-	  "of 100.00 ms) [" },
+	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank [" },
 
 	/* 0.35 of the step in communication, 0.05 of it moves data. */
 	{ "DIST.WAIT", FIRES,

@@ -833,7 +833,7 @@ static void two_devices(void **state)
 {
 	(void)state;
 #define NO_PEAK(first, second)                                                                     \
-	"devices of different kinds ran (" first ", " second "): --peak-tflops tells a peak"
+	"different devices ran (" first ", " second "); pass a peak with --peak-tflops"
 	static const struct {
 		const char *names[2];
 		const char *kernel; /* of the second; the first has 1000 ns of nvjet */
@@ -895,7 +895,7 @@ static void two_devices(void **state)
 		  "gemm",
 		  500,
 		  "Zebra 9",
-		  "Zebra 9 is not in the table of devices: --peak-tflops tells what it can do" },
+		  "Zebra 9 is not in the table of devices; pass its peak with --peak-tflops" },
 	};
 #undef NO_PEAK
 
@@ -966,24 +966,24 @@ static void why_there_is_no_peak(void **state)
 		const char *properties;
 		const char *expected; /* begins with */
 	} cases[] = {
-		{ "[]", "the trace does not name the device: --peak-tflops tells what it can do" },
+		{ "[]", "unknown device; pass its peak with --peak-tflops" },
 		{ "[{\"id\": 0, \"name\": \"\"}]",
-		  "the trace does not name the device: --peak-tflops tells what it can do" },
+		  "unknown device; pass its peak with --peak-tflops" },
 		{ "[{\"id\": 0, \"name\": \"Tesla V100-SXM2-32GB\"}]",
-		  "V100 SXM2 has no known peak for bf16: --peak-tflops tells what it can do" },
+		  "V100 SXM2 has no known peak for bf16; pass its peak with --peak-tflops" },
 		{ "[{\"id\": 0, \"name\": \"Zebra 9\"}]",
 		  "Zebra 9 is not in the table of devices" },
 		/* The table knows the name, but not such a device. */
 		{ "[{\"id\": 0, \"name\": \"NVIDIA H100 80GB HBM3\", \"numSms\": 133, "
 		  "\"totalGlobalMem\": 85520809984}]",
-		  "the table has devices of the name NVIDIA H100 80GB HBM3, but its 133 units and "
-		  "79 GiB tell none of them: --peak-tflops tells what it can do" },
+		  "several devices are named NVIDIA H100 80GB HBM3, none with 133 multiprocessors "
+		  "and 79 GiB; pass its peak with --peak-tflops" },
 		{ "[{\"id\": 0, \"name\": \"NVIDIA H100 80GB HBM3\", \"numSms\": 133}]",
-		  "the table has devices of the name NVIDIA H100 80GB HBM3, but its 133 units tell "
-		  "none of them: --peak-tflops tells what it can do" },
+		  "several devices are named NVIDIA H100 80GB HBM3, none with 133 multiprocessors; "
+		  "pass its peak with --peak-tflops" },
 		{ "[{\"id\": 0, \"name\": \"NVIDIA H100 80GB HBM3 MIG 3g.40gb\"}]",
-		  "the table has devices of the name NVIDIA H100 80GB HBM3 MIG 3g.40gb, but the "
-		  "trace does not say how many units it has: --peak-tflops tells what it can do" },
+		  "several devices are named NVIDIA H100 80GB HBM3 MIG 3g.40gb and the trace has "
+		  "no multiprocessor count; pass its peak with --peak-tflops" },
 		/* 47 bytes and a character of two: no half of it is shown. */
 		{ "[{\"id\": 0, \"name\": \"Zebra 90123456789012345678901234567890123456789\xc3\xa9"
 		  "tail\"}]",
@@ -1013,7 +1013,7 @@ static void message_with_near_names(void **state)
 	product(t, 1, 0);
 	struct counted *c = count(t);
 	assert_non_null(strstr(c->flops->no_peak, "(near: "));
-	assert_non_null(strstr(c->flops->no_peak, "): --peak-tflops tells what it can do"));
+	assert_non_null(strstr(c->flops->no_peak, "); pass its peak with --peak-tflops"));
 	release(c);
 }
 

@@ -17,7 +17,7 @@ const char tsi_snapshot_missing_entries[] =
 static const char no_stacks[] =
 	"at most: without stacks an empty_cache() before an allocation looks the same";
 static const char equal_stacks[] =
-	"at most: JSON does not tell equal stacks from one that is shared";
+	"at most: JSON cannot distinguish equal stacks from a shared one";
 
 enum { NS_PER_US = 1000 };
 

@@ -118,7 +118,7 @@ enum snapshot_table { SNAPSHOT_TABLES(TSI_TABLE_ID) };
 
 #define ACTIONS_COLUMNS(X)                                                                         \
 	X(ACTIONS_DEVICE, "device", COUNT, "device")                                               \
-	X(ACTIONS_ACTION, "action", TEXT, "what the entries tell of")                              \
+	X(ACTIONS_ACTION, "action", TEXT, "kind of entry")                                         \
 	X(ACTIONS_NUMBER, "count", COUNT, "entries")                                               \
 	X(ACTIONS_BYTES, "bytes", BYTES, "sum of their sizes")
 

@@ -38,10 +38,10 @@
 	  "of the time of matrix kernels, that of kernels whose FLOPs are known; below 0.9 the "   \
 	  "FLOPs are a lower bound")                                                               \
 	X(FLOPS_SOURCE, "flops_source", TEXT,                                                      \
-	  "who tells the FLOPs: option, model, run.json or operators")                             \
+	  "source of the FLOPs: option, model, run.json or operators")                             \
 	X(PEAK_FLOPS, "peak_flops", FLOPS_PER_SECOND,                                              \
 	  "the most that the device can do with this precision, dense")                            \
-	X(PEAK_SOURCE, "peak_source", TEXT, "who tells the peak: option, run.json or device")      \
+	X(PEAK_SOURCE, "peak_source", TEXT, "source of the peak: option, run.json or device")      \
 	X(PRECISION, "precision", TEXT,                                                            \
 	  "what the FLOPs are computed in, with shares where it is mixed")                         \
 	X(DEVICE, "device", TEXT, "name of the device in the table of devices")                    \

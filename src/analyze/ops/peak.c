@@ -19,7 +19,7 @@
 /* Precisions with a smaller share need no peak. */
 #define NEEDED_SHARE 0.01
 
-#define REMEDY "--peak-tflops tells what it can do"
+#define REMEDY "pass its peak with --peak-tflops"
 
 /* Share of each precision, 0 to 1. */
 struct mix {
@@ -142,8 +142,7 @@ static void explain_kinds(struct trace_flops *flops)
 	for (size_t i = 0; i < TSI_COUNT_OF(names); i++)
 		if (names[i][0] == '\0')
 			names[i] = "one without a name";
-	say_no_peak(flops,
-		    "devices of different kinds ran (%.*s, %.*s): --peak-tflops tells a peak",
+	say_no_peak(flops, "different devices ran (%.*s, %.*s); pass a peak with --peak-tflops",
 		    cut_name(names[0]), names[0], cut_name(names[1]), names[1]);
 }
 
@@ -154,20 +153,19 @@ static void explain_traits(struct trace_flops *flops)
 	int64_t gib = flops->device_bytes / (1 << 30);
 
 	if (flops->device_units <= 0)
-		say_no_peak(
-			flops,
-			"the table has devices of the name %.*s, but the trace does not say how "
-			"many units it has: " REMEDY,
-			cut_name(name), name);
+		say_no_peak(flops,
+			    "several devices are named %.*s and the trace has no multiprocessor "
+			    "count; " REMEDY,
+			    cut_name(name), name);
 	else if (gib <= 0)
 		say_no_peak(flops,
-			    "the table has devices of the name %.*s, but its %" PRId64
-			    " units tell none of them: " REMEDY,
+			    "several devices are named %.*s, none with %" PRId64
+			    " multiprocessors; " REMEDY,
 			    cut_name(name), name, flops->device_units);
 	else
 		say_no_peak(flops,
-			    "the table has devices of the name %.*s, but its %" PRId64
-			    " units and %" PRId64 " GiB tell none of them: " REMEDY,
+			    "several devices are named %.*s, none with %" PRId64
+			    " multiprocessors and %" PRId64 " GiB; " REMEDY,
 			    cut_name(name), name, flops->device_units, gib);
 }
 
@@ -183,24 +181,24 @@ static void explain_device(struct trace_flops *flops)
 	else if (flops->device.is_listed)
 		explain_traits(flops);
 	else if (name[0] == '\0')
-		say_no_peak(flops, "the trace does not name the device: " REMEDY);
+		say_no_peak(flops, "unknown device; " REMEDY);
 	else if (near[0] == '\0')
-		say_no_peak(flops, "%.*s is not in the table of devices: " REMEDY, cut_name(name),
+		say_no_peak(flops, "%.*s is not in the table of devices; " REMEDY, cut_name(name),
 			    name);
 	else
-		say_no_peak(flops, "%.*s is not in the table of devices (near: %.64s): " REMEDY,
+		say_no_peak(flops, "%.*s is not in the table of devices (near: %.64s); " REMEDY,
 			    cut_name(name), name, near);
 }
 
 static void explain_precision(struct trace_flops *flops, const struct mix *mix, int precision)
 {
 	if (precision == TSCOPE_PRECISION_UNKNOWN)
-		say_no_peak(flops,
-			    "the precision of %d %% of the FLOPs is not known: --peak-tflops tells "
-			    "their peak",
-			    (int)(mix->share[precision] * 100 + 0.5));
+		say_no_peak(
+			flops,
+			"precision unknown for %d %% of the FLOPs; pass a peak with --peak-tflops",
+			(int)(mix->share[precision] * 100 + 0.5));
 	else
-		say_no_peak(flops, "%s has no known peak for %s: " REMEDY,
+		say_no_peak(flops, "%s has no known peak for %s; " REMEDY,
 			    flops->device.device->name,
 			    tscope_precision_name((enum tscope_precision)precision));
 }
@@ -240,8 +238,8 @@ void tsi_find_peak(struct trace_flops *flops)
 	if (!flops->device.device)
 		explain_device(flops);
 	else if (!is_known)
-		say_no_peak(flops, "neither operators nor kernels tell their precision: "
-				   "--peak-tflops tells a peak");
+		say_no_peak(flops, "neither operators nor kernels show their precision; pass a "
+				   "peak with --peak-tflops");
 	else
 		flops->peak_flops = mean_peak(flops, &mix);
 }

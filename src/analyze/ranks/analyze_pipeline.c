@@ -42,7 +42,7 @@
 	  "microbatches of a step, as said, else as its sends show")                               \
 	X(VIRTUAL_STAGE_COUNT, "virtual_stage_count", COUNT,                                       \
 	  "how often a microbatch goes through all ranks, by the sends")                           \
-	X(IS_INFERRED, "is_inferred", FLAG, "nobody says the stages: sends and receives told them")
+	X(IS_INFERRED, "is_inferred", FLAG, "stages are inferred from sends and receives")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 

@@ -20,7 +20,7 @@
 	X(POINT_TO_POINT_COUNT, "point_to_point_count", COUNT,                                     \
 	  "of the matched, pairs of a send and a receive")                                         \
 	X(IS_INFERRED, "is_inferred", FLAG,                                                        \
-	  "no file says the members of some group: order and size told them")
+	  "members of some group are inferred from order and size: no file names them")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 

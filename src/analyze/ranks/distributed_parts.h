@@ -41,7 +41,7 @@
 	X(SLOW_GAIN_RATIO, "slow_gain_ratio", RATIO, "by the mean step")                           \
 	X(SLOW_GAIN_IS_SIMULATED, "slow_gain_is_simulated", FLAG, "by replay of the traces")       \
 	X(DETECTABLE_EXCESS_RATIO, "detectable_excess_ratio", NUMBER,                              \
-	  "least excess_ratio that would have told a rank from healthy ones")                      \
+	  "least excess_ratio that would have been significant")                                   \
 	X(SLOW_RANK_DOUBT, "slow_rank_doubt", TEXT,                                                \
 	  "why a rank that is not in slow_ranks may be slow all the same: few steps, ranks that "  \
 	  "were not read, ranks without others that do the same, an excess of 15 % that would "    \

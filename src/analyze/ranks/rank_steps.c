@@ -169,7 +169,8 @@ const char *tsi_ranks_doubt(const struct step_series *ranks, size_t rank_count)
 			       "traces: they do not compare";
 	}
 	if (is_blind_to_waiting(ranks, rank_count))
-		return "traces of hosts without communication do not tell waiting for other ranks "
+		return "traces of hosts without communication do not separate waiting for other "
+		       "ranks "
 		       "from compute";
 	return NULL;
 }

@@ -61,8 +61,8 @@ static void take_operators(struct flops_anchor *anchor, const struct step_series
 		anchor->flops_doubt =
 			steps->has_shapes
 				? "no operator with known FLOPs: pass --flops-per-step or --model"
-				: "no operator says its FLOPs: record_shapes=True, "
-				  "--flops-per-step or --model tell them";
+				: "no shapes recorded; use record_shapes=True, --flops-per-step or "
+				  "--model";
 		return;
 	}
 	if (!is_usable(sum.flops)) {
@@ -76,10 +76,10 @@ static void take_operators(struct flops_anchor *anchor, const struct step_series
 	anchor->is_too_little = anchor->coverage_ratio < least_known;
 	if (anchor->is_too_little)
 		anchor->flops_doubt = "less than half of the time of matrix kernels has known "
-				      "FLOPs: --flops-per-step or --model tell them";
+				      "FLOPs; pass --flops-per-step or --model";
 	else if (isnan(anchor->coverage_ratio))
-		anchor->flops_doubt = "a lower bound: no kernel tells how much of the work the "
-				      "operators with known FLOPs are";
+		anchor->flops_doubt =
+			"a lower bound: the share of the work with known FLOPs is unknown";
 	else if (anchor->is_lower_bound)
 		anchor->flops_doubt = "a lower bound: less than 90 % of the time of matrix kernels "
 				      "has known FLOPs";
@@ -131,8 +131,7 @@ static void find_peak(struct flops_anchor *anchor, const struct step_series *ste
 	} else {
 		anchor->peak_doubt = steps->peak.lack[0] != '\0'
 					     ? steps->peak.lack
-					     : "nothing says which device it is: --peak-tflops "
-					       "tells what it can do";
+					     : "unknown device; pass its peak with --peak-tflops";
 	}
 }
 

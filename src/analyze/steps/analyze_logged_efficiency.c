@@ -360,7 +360,7 @@ static void fill_logged_efficiency(const struct analysis_scope *scope, struct fa
 const struct analyzer tsi_analyzer_logged_efficiency = {
 	.def = {
 		.id = "logged_efficiency",
-		.summary = "what the job itself logged of MFU and FLOPs beside what its files tell",
+		.summary = "what the job itself logged of MFU and FLOPs beside what its files give",
 		TSI_FACTS(facts),
 		.needs = "a logged MFU or batch_flops (fkat, Composer, Lightning)",
 	},

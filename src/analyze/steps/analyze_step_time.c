@@ -63,7 +63,7 @@ static const struct tscope_fact_def facts[] = {
 	{ "phase.optimizer_ratio", TSCOPE_UNIT_RATIO, "its share" },
 	{ "phase.comm_ns", TSCOPE_UNIT_NS, "mean communication" },
 	{ "phase.comm_ratio", TSCOPE_UNIT_RATIO, "its share" },
-	{ "phase.compute_ns", TSCOPE_UNIT_NS, "mean computation that is not told apart" },
+	{ "phase.compute_ns", TSCOPE_UNIT_NS, "mean computation that is not divided" },
 	{ "phase.compute_ratio", TSCOPE_UNIT_RATIO, "its share" },
 	{ "phase.other_ns", TSCOPE_UNIT_NS, "mean of anything else" },
 	{ "phase.other_ratio", TSCOPE_UNIT_RATIO, "its share" },

@@ -17,7 +17,7 @@
 	X(COMM_NS, "comm_ns", NS, "time in which a communication kernel runs")                     \
 	X(OVERLAPPED_NS, "overlapped_ns", NS,                                                      \
 	  "of it, while a compute kernel runs on the same device")                                 \
-	X(EXPOSED_NS, "exposed_ns", NS, "of it, while none does")                                  \
+	X(EXPOSED_NS, "exposed_ns", NS, "exposed: no compute kernel runs")                         \
 	X(OVERLAP_RATIO, "overlap_ratio", RATIO, "overlapped ÷ comm")                              \
 	X(EXPOSED_COMM_RATIO, "exposed_comm_ratio", RATIO, "exposed ÷ span of the device")
 
@@ -53,8 +53,7 @@ TSI_FACT_LIST(enum exposed_column, exposed_columns, EXPOSED_COLUMNS);
 	X(BY_KIND, "by_kind", kind_columns, "communication by kind of collective")                 \
 	X(BY_GROUP, "by_group", group_columns,                                                     \
 	  "communication by process group, where the trace names it")                              \
-	X(EXPOSED, "exposed", exposed_columns,                                                     \
-	  "the longest intervals in which a device only communicates")
+	X(EXPOSED, "exposed", exposed_columns, "the longest intervals of exposed communication")
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 

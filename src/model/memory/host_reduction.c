@@ -235,7 +235,7 @@ static size_t size_class(uint64_t size)
 	return size ? 64 - (size_t)__builtin_clzll(size) : 0;
 }
 
-/* False where all sizes together would be no number any more. */
+/* False if the sum of sizes overflows. */
 static bool count_allocation(struct host_reduction *r, const struct memray_allocation *a)
 {
 	struct host_memory *host = r->host;
