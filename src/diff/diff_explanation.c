@@ -8,10 +8,12 @@
 #include "diff/explain_rank.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/lookup.h"
+#include "timeline/idle_cause.h"
 
 #define FACTS(X)                                                                                   \
 	X(SOURCE, "source", TEXT, "budget, host_budget or phases: which lines there are")          \
@@ -63,8 +65,19 @@ TSI_FACT_LIST(enum line_column, line_columns, LINE_COLUMNS);
 
 TSI_FACT_LIST(enum part_column, part_columns, PART_COLUMNS);
 
+#define CAUSE_COLUMNS(X)                                                                           \
+	X(CAUSE_LINE, "line", TEXT, "idle line of the budget")                                     \
+	X(CAUSE_CAUSE, "cause", TEXT, "of it, as in the facts of idle: python, op_overhead …")     \
+	X(CAUSE_A_NS, "a_ns", NS, "of the mean step of A on a device")                             \
+	X(CAUSE_B_NS, "b_ns", NS, "and of B")                                                      \
+	X(CAUSE_CHANGE_NS, "change_ns", NS, "b_ns less a_ns")
+
+TSI_FACT_LIST(enum cause_column, cause_columns, CAUSE_COLUMNS);
+
 #define TABLES(X)                                                                                  \
 	X(LINES_TABLE, "lines", line_columns, "lines, the largest change first")                   \
+	X(CAUSES_TABLE, "causes", cause_columns,                                                   \
+	  "why the device is idle in them, where both sides say, the largest change first")        \
 	X(PARTS_TABLE, "parts", part_columns, "what is in the lines, the largest change first")
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
@@ -245,6 +258,57 @@ static void put_lines(struct fact_sheet *out, const struct explanation *explanat
 	}
 }
 
+/* ---- causes ---- */
+
+struct cause_change {
+	enum idle_cause cause;
+	int64_t ns[TSCOPE_SIDE_COUNT];
+};
+
+static int compare_causes(const void *left, const void *right)
+{
+	const struct cause_change *a = left, *b = right;
+
+	return compare_changes(a->ns, b->ns, tsi_idle_cause_name(a->cause),
+			       tsi_idle_cause_name(b->cause));
+}
+
+/* False: not both sides know it, or neither has any. */
+static bool read_cause(struct cause_change *change, const struct explanation *explanation)
+{
+	char id[64];
+
+	snprintf(id, sizeof(id), "idle.%s_ns", tsi_idle_cause_name(change->cause));
+	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
+		struct tscope_value ns = tsi_lookup(explanation->analyses[side], id);
+		if (ns.kind != TSCOPE_VALUE_INT)
+			return false;
+		change->ns[side] = ns.integer;
+	}
+	return change->ns[TSCOPE_SIDE_A] != 0 || change->ns[TSCOPE_SIDE_B] != 0;
+}
+
+static void put_causes(struct fact_sheet *out, const struct explanation *explanation)
+{
+	struct cause_change changes[IDLE_CAUSE_COUNT];
+	size_t count = 0;
+
+	for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
+		changes[count] = (struct cause_change){ .cause = (enum idle_cause)cause };
+		count += read_cause(&changes[count], explanation);
+	}
+	qsort(changes, count, sizeof(*changes), compare_causes);
+	for (size_t i = 0; i < count; i++) {
+		struct tscope_value *cells = tsi_table_row(out, CAUSES_TABLE);
+		enum tscope_budget_line line = tsi_line_of_cause(changes[i].cause);
+		cells[CAUSE_LINE] = tsi_text(tscope_budget_line_name(line));
+		cells[CAUSE_CAUSE] = tsi_text(tsi_idle_cause_name(changes[i].cause));
+		cells[CAUSE_A_NS] = tsi_int(changes[i].ns[TSCOPE_SIDE_A]);
+		cells[CAUSE_B_NS] = tsi_int(changes[i].ns[TSCOPE_SIDE_B]);
+		cells[CAUSE_CHANGE_NS] = tsi_int(change_of(changes[i].ns));
+	}
+}
+
 static void diff_explanation(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct arena *scratch = tsi_sheet_scratch(out);
@@ -272,6 +336,8 @@ static void diff_explanation(const struct analysis_scope *scope, struct fact_she
 	put_facts(out, &explanation, source);
 	put_parts(out, &explanation.step);
 	put_lines(out, &explanation);
+	if (source == STEP_SOURCE_BUDGET)
+		put_causes(out, &explanation);
 }
 
 const struct analyzer tsi_analyzer_explanation = {

@@ -9,7 +9,10 @@ static const struct tscope_fact_def facts[] = { WORK_FACTS(TSI_FACT_DEF, "operat
 	X(WORK_A_STEP_DEVICE_NS, "a_step_device_ns", NS,                                           \
 	  "time of what it launched itself in a mean step of A")                                   \
 	X(WORK_B_STEP_DEVICE_NS, "b_step_device_ns", NS, "and of B")                               \
-	X(WORK_DEVICE_CHANGE_NS, "device_change_ns", NS, "b_step_device_ns less a_step_device_ns")
+	X(WORK_DEVICE_CHANGE_NS, "device_change_ns", NS, "b_step_device_ns less a_step_device_ns") \
+	X(WORK_CALL_RATIO, "call_ratio", RATIO,                                                    \
+	  "of its own host time, that in runtime and driver calls, of the side where that is "     \
+	  "more: launches, or waits for the device")
 
 static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 

@@ -284,6 +284,11 @@ static void fill_figures(const struct work *work, const struct pair_change *chan
 	cells[WORK_P_VALUE] = tsi_real(change->p_value);
 }
 
+static double call_ratio(const struct work_figures *sum)
+{
+	return sum->self_ns > 0 ? (double)sum->call_ns / (double)sum->self_ns : 0;
+}
+
 static void fill_device_time(const struct work *work, const struct pair_change *change,
 			     struct tscope_value *cells)
 {
@@ -293,6 +298,8 @@ static void fill_device_time(const struct work *work, const struct pair_change *
 	cells[WORK_A_STEP_DEVICE_NS] = tsi_int(a_ns);
 	cells[WORK_B_STEP_DEVICE_NS] = tsi_int(b_ns);
 	cells[WORK_DEVICE_CHANGE_NS] = tsi_int(b_ns - a_ns);
+	cells[WORK_CALL_RATIO] = tsi_real(fmax(call_ratio(&change->sums[TSCOPE_SIDE_A]),
+					       call_ratio(&change->sums[TSCOPE_SIDE_B])));
 }
 
 /* The launcher of B's first kernel, or of A's if B has none. */

@@ -56,12 +56,13 @@ enum work_fact { WORK_FACTS(TSI_FACT_ID, "") };
 	  "is the change of its time more than noise? as in step_change")                          \
 	X(WORK_P_VALUE, "p_value", NUMBER, "with all of them in mind")
 
-/* Behind them one of kernels, or three of operators. */
+/* Behind them one of kernels, or four of operators. */
 enum work_column {
 	WORK_COLUMNS(TSI_FACT_ID) WORK_LAUNCHER,
 	WORK_A_STEP_DEVICE_NS = WORK_LAUNCHER,
 	WORK_B_STEP_DEVICE_NS,
 	WORK_DEVICE_CHANGE_NS,
+	WORK_CALL_RATIO,
 };
 
 #define WORK_LIST_MEANING                                                                          \

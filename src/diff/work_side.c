@@ -73,6 +73,10 @@ static struct work_figures read_figures(const struct work_side *side, size_t row
 		.communicates = source->are_kernels && is_communication(side, row),
 	};
 
+	if (source->all_device_ns) {
+		figures.self_ns = figure_at(side, row, "self_ns");
+		figures.call_ns = figure_at(side, row, "call_ns");
+	}
 	if (!side->has_counted) {
 		figures.calls = figure_at(side, row, "count");
 		figures.ns = figure_at(side, row, source->all_ns);
@@ -143,6 +147,8 @@ struct work_figures tsi_work_side_sum(const struct work_side *side, const size_t
 		tsi_sum(&sum.ns, part->ns);
 		tsi_sum(&sum.device_ns, part->device_ns);
 		tsi_sum(&sum.unlinked, part->unlinked);
+		tsi_sum(&sum.self_ns, part->self_ns);
+		tsi_sum(&sum.call_ns, part->call_ns);
 		sum.deviation_ns += part->deviation_ns;
 		sum.communicates |= part->communicates;
 	}

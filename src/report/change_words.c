@@ -76,6 +76,34 @@ const char *tsi_line_words(const struct panel *panel, const char *line)
 			       is_of_host ? " on the host" : "");
 }
 
+const char *tsi_cause_words(const struct panel *panel, const char *cause)
+{
+	static const struct {
+		const char *cause, *words;
+	} known[] = {
+		{ "alloc", "driver allocation" },
+		{ "callback", "callbacks" },
+		{ "compile", "compilation" },
+		{ "cpu_work", "CPU operators" },
+		{ "data", "the data loader" },
+		{ "gc", "garbage collection" },
+		{ "launch_call", "launch calls" },
+		{ "launch_stall", "slow launch calls" },
+		{ "op_overhead", "operator dispatch" },
+		{ "op_stall", "stalled operators" },
+		{ "peer", "other ranks" },
+		{ "profiler", "the profiler" },
+		{ "python", "Python between operators" },
+		{ "startup", "start-up" },
+		{ "sync", "synchronisation" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(known); i++)
+		if (strcmp(known[i].cause, cause) == 0)
+			return known[i].words;
+	return tsi_panel_spaced(panel, cause);
+}
+
 /* ---- what explains the change ---- */
 
 bool tsi_find_lone_rank(const struct panel *panel, struct lone_rank *rank)

@@ -29,6 +29,9 @@ bool tsi_is_step(const struct panel *panel, const char *verdict);
 /* A line of a budget, or a phase, in words: "exposed_comm" → "exposed communication". */
 const char *tsi_line_words(const struct panel *panel, const char *line);
 
+/* Why a device is idle: "python" → "Python between operators". */
+const char *tsi_cause_words(const struct panel *panel, const char *cause);
+
 /* What of kernels or operators changed: "2 new, 1 replaced", or "". */
 const char *tsi_work_counts(const struct panel *panel, const char *analyzer);
 

@@ -48,14 +48,22 @@ static void put_setup(const struct panel *panel)
 
 /* ---- operators ---- */
 
+static const double most_in_calls = 0.5;
+
 /* Operators by their device or host time, with the columns of operator_changes.list. */
 struct operator_time {
 	const char *tag, *a, *b, *change;
 };
 
+/* 0 of an operator whose host time is a call, which mostly waits for the device. */
 static int64_t size_of(const struct change *row, const char *column)
 {
 	int64_t change_ns = tsi_change_int(row, column);
+	struct tscope_value calls = tsi_change_cell(row, "call_ratio");
+
+	if (strcmp(column, "change_ns") == 0 && calls.kind == TSCOPE_VALUE_REAL &&
+	    calls.real > most_in_calls)
+		return 0;
 
 	return change_ns > INT64_MIN ? imaxabs(change_ns) : INT64_MAX;
 }
@@ -94,7 +102,7 @@ static void put_operator_time(const struct panel *panel, const struct operator_t
 		double a_ns = (double)tsi_change_int(&row, time->a);
 		double ratio = (double)tsi_change_int(&row, time->change) / a_ns;
 		tsi_panel_append(
-			panel, &text, "%s%.48s %s → %s", count ? ", " : "",
+			panel, &text, "%s%.60s %s → %s", count ? ", " : "",
 			tsi_change_text(&row, "name"),
 			tsi_panel_people(panel, tsi_change_cell(&row, time->a), TSCOPE_UNIT_NS),
 			tsi_panel_people(panel, tsi_change_cell(&row, time->b), TSCOPE_UNIT_NS));
@@ -106,6 +114,20 @@ static void put_operator_time(const struct panel *panel, const struct operator_t
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_PLAIN, time->tag, "%s", text);
 }
 
+/* Does it matter for the step how fast the host is? */
+static bool is_host_felt(const struct panel *panel)
+{
+	struct change line = tsi_change_first(panel, "explanation.lines");
+
+	for (; tsi_change_is_there(&line); line.row++)
+		if ((tsi_change_is(&line, "line", "launch_stall") ||
+		     strncmp(tsi_change_text(&line, "line"), "host.", 5) == 0) &&
+		    !tsi_is_negligible(tsi_change_int(&line, "change_ns"),
+				       tsi_panel_int(panel, "explanation.a_ns")))
+			return true;
+	return false;
+}
+
 static void put_operators(const struct panel *panel)
 {
 	bool is_quiet = tsi_is_step(panel, "same") ||
@@ -115,7 +137,7 @@ static void put_operators(const struct panel *panel)
 		{ "HOST", "a_step_ns", "b_step_ns", "change_ns" },
 	};
 
-	for (size_t i = 0; !is_quiet && i < TSI_COUNT_OF(times); i++)
+	for (size_t i = 0; !is_quiet && i < (is_host_felt(panel) ? 2 : 1); i++)
 		put_operator_time(panel, &times[i]);
 }
 

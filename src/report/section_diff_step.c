@@ -275,6 +275,44 @@ static void name_part(const struct panel *panel, const struct line_parts *parts,
 		tsi_panel_append(panel, &explanation->rest, " and %zu more", parts->more_count);
 }
 
+/* The cause that at least half of an idle line's change is; false: none is. */
+static bool find_cause(const struct panel *panel, const struct change *line, struct change *cause)
+{
+	double line_ns = (double)tsi_change_int(line, "change_ns");
+
+	*cause = tsi_change_first(panel, "explanation.causes");
+	for (; tsi_change_is_there(cause); cause->row++)
+		if (tsi_change_is(cause, "line", tsi_change_text(line, "line")))
+			return (double)tsi_change_int(cause, "change_ns") / line_ns >= 0.5;
+	return false;
+}
+
+/*
+ * What follows Python between operators, or the dispatch of them, is not at fault: the operator
+ * whose call ends the wait is not named, a function of Python that the host was in is.
+ */
+static bool is_at_fault(const struct change *cause, const struct change *part)
+{
+	bool is_between = tsi_change_is(cause, "cause", "python");
+
+	return !is_between || tsi_change_is(part, "kind", "function") ||
+	       tsi_change_is(part, "kind", "annotation");
+}
+
+/* ": Python between operators", ": Python between operators +1.1 ms" of a larger line */
+static void name_cause(const struct panel *panel, const struct change *cause, int64_t line_ns,
+		       struct doc_explanation *explanation)
+{
+	double share = (double)tsi_change_int(cause, "change_ns") / (double)line_ns;
+	struct tscope_value change = tsi_change_cell(cause, "change_ns");
+
+	explanation->part = tsi_cause_words(panel, tsi_change_text(cause, "cause"));
+	explanation->rest =
+		share >= 0.9 ? ""
+			     : tsi_panel_print(panel, " %s",
+					       tsi_panel_signed(panel, change, TSCOPE_UNIT_NS));
+}
+
 /* "certain", "likely", "cannot tell" */
 static const char *certainty_words(const struct panel *panel, const struct change *line)
 {
@@ -289,6 +327,7 @@ static const char *certainty_words(const struct panel *panel, const struct chang
 static void put_explaining_line(const struct panel *panel, const struct change *line)
 {
 	struct line_parts parts = find_parts(panel, line);
+	struct change cause;
 	struct doc_node node = {
 		.kind = DOC_NODE_EXPLANATION,
 		.explanation = {
@@ -299,8 +338,12 @@ static void put_explaining_line(const struct panel *panel, const struct change *
 		},
 	};
 
-	if (is_part_worth(panel, &parts))
+	bool has_cause = find_cause(panel, line, &cause);
+
+	if (is_part_worth(panel, &parts) && (!has_cause || is_at_fault(&cause, &parts.largest)))
 		name_part(panel, &parts, &node.explanation);
+	else if (has_cause)
+		name_cause(panel, &cause, parts.change_ns, &node.explanation);
 	(void)tsi_doc_add(panel->doc, &node);
 }
 
@@ -311,6 +354,27 @@ static double share_of(const struct change *line)
 	return share.kind == TSCOPE_VALUE_REAL ? share.real : 0;
 }
 
+/* Lines that the head shows. */
+struct shown_lines {
+	const struct panel *panel;
+	double covered; /* share of all changes */
+	size_t count;
+};
+
+static bool is_certain(const struct change *line)
+{
+	return tsi_change_is(line, "certainty", "certain");
+}
+
+static void show_line(struct shown_lines *shown, const struct change *line)
+{
+	if (shown->count == MAX_LINES_SHOWN || tsi_change_int(line, "change_ns") == 0)
+		return;
+	shown->covered += share_of(line);
+	shown->count++;
+	put_explaining_line(shown->panel, line);
+}
+
 /*
  * The largest lines, whether they are certain or not: what is left out is small. Behind these any
  * that is certain.
@@ -318,30 +382,34 @@ static double share_of(const struct change *line)
 static void put_explanation(const struct panel *panel)
 {
 	struct change line = tsi_change_first(panel, "explanation.lines");
-	double covered = 0;
-	size_t count = 0;
+	struct shown_lines shown = { .panel = panel };
 
-	for (; tsi_change_is_there(&line) && count < MAX_LINES_SHOWN; line.row++) {
-		bool is_certain = tsi_change_is(&line, "certainty", "certain");
-
-		if (tsi_change_int(&line, "change_ns") == 0 ||
-		    (covered >= least_covered && !(is_certain && tsi_is_line_worth(panel, &line))))
-			continue;
-		covered += share_of(&line);
-		put_explaining_line(panel, &line);
-		count++;
-	}
+	for (; tsi_change_is_there(&line); line.row++)
+		if (shown.covered < least_covered ||
+		    (is_certain(&line) && tsi_is_line_worth(panel, &line)))
+			show_line(&shown, &line);
 }
 
-/* Changes of either sign, or noise of another line, hide those of lines from the whole. */
+/*
+ * Changes of either sign, or noise of another line, hide those of lines from the whole. Here those
+ * that are certain come first: the others are the noise.
+ */
 static void put_lines_of_unchanged(const struct panel *panel)
 {
+	struct shown_lines shown = { .panel = panel };
+
 	if (!tsi_has_certain_line(panel))
 		return;
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "MIXED",
 		     "no significant change of the whole step: %s%s; but parts of it changed:",
 		     name_change(panel), name_medians(panel));
-	put_explanation(panel);
+	for (int pass = 0; pass < 2; pass++) {
+		struct change line = tsi_change_first(panel, "explanation.lines");
+		for (; tsi_change_is_there(&line); line.row++)
+			if (is_certain(&line) == (pass == 0) &&
+			    (pass == 0 || shown.covered < least_covered))
+				show_line(&shown, &line);
+	}
 }
 
 void tsi_put_step_change(const struct panel *panel)

@@ -10,10 +10,15 @@ Writes FOLDER/a, FOLDER/b (a trace for each rank) and FOLDER/truth.json:
   change_ns    what the mean step is longer, noise included; of several ranks that of the slowest in
                each step; a_ns and b_ns are the means
   injected_ns  the same of a pair without noise: what the change alone does
+  noisy        the change is in a line; the noise of others hides it from the step
   rank_ns      [a, b] of each rank
   line         of the budget, in which the change shows; null: there is no change
   parts        [names in a, names in b] of what changed there; null: nothing by itself
   rank         the only rank that changed, or null
+
+The means leave out the step that is cut by the end of the capture (ragged_last) or cold
+(cold_first); both of these also have slower kernels. opposite: the loader waits less and kernels
+are slower by nearly as much. vendor: another device, on which all kernels have other names.
 
 What is simulated: data-parallel training. The host waits for the loader, launches forward, backward
 (on a thread of its own) and optimizer much faster than the device works, and waits for the loss.
@@ -25,8 +30,10 @@ import json
 import pathlib
 import random
 
-CHANGES = ("none", "kernel_slower", "kernel_split", "comm_exposed", "loader_stall", "rank_slow")
+CHANGES = ("none", "kernel_slower", "kernel_split", "comm_exposed", "loader_stall", "rank_slow",
+           "ragged_last", "cold_first", "opposite", "hidden_line", "host_python", "vendor")
 LAYERS = 3
+FIRST_STEP = 10
 BASE_NS = 1_700_000_000_000_000_000
 US, MS = 1_000, 1_000_000
 
@@ -67,6 +74,20 @@ OPTIMIZER = ("aten::_fused_adamw_", [[2048, 2048]],
                300 * US)])
 TRANSFER_NS = 500 * US
 LOADER_NS = 300 * US
+STALL_NS = 1500 * US   # of a slow loader, or of Python
+PYTHON_NS = 100 * US   # between the loader and the first operator
+LITTLE_NS = 250 * US   # what noise hides
+COLD_NS = 60 * MS
+WIDE_NOISE = 0.05      # of the device's time, by step
+CUT_AT = 0.55          # of the last step
+
+# How another vendor's libraries call the kernels, and what times they take.
+VENDOR = {
+    "nvjet": ("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x224x64_MI16x16x1", 1.25),
+    "sm90_xmma": ("Cijk_Ailk_Bjlk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x256x64_MI16x16x1", 1.3),
+    "flash_fwd": ("attn_fwd", 0.8), "flash_bwd": ("bwd_kernel_fuse", 0.85),
+}
+DEVICES = {True: ("AMD Instinct MI300X", 304), False: ("NVIDIA H100 80GB HBM3", 132)}
 
 TRUTH = {
     "none": (None, None),
@@ -75,7 +96,15 @@ TRUTH = {
     "comm_exposed": ("exposed_comm", None),
     "loader_stall": ("data_stall", None),
     "rank_slow": ("compute", None),
+    "ragged_last": ("compute", [[WEIGHT_GEMM], [WEIGHT_GEMM]]),
+    "cold_first": ("compute", [[WEIGHT_GEMM], [WEIGHT_GEMM]]),
+    "opposite": ("data_stall", None),
+    "hidden_line": ("data_stall", None),
+    "host_python": ("launch_stall", None),
+    "vendor": ("compute", None),
 }
+# What the first run of a pair has, where that is not the same as without a change.
+FIRST = {"opposite": "loader_stall", "hidden_line": "noisy"}
 
 
 class Rank:
@@ -96,13 +125,19 @@ class Rank:
 
     def device_time(self, name, ns):
         change = self.run.change
-        if change == "kernel_slower" and name == WEIGHT_GEMM:
+        if change in ("kernel_slower", "ragged_last", "cold_first") and name == WEIGHT_GEMM:
             ns *= 1.10
+        if change == "opposite" and name == WEIGHT_GEMM:
+            ns *= 1.6
+        if change == "vendor":
+            ns *= vendor_of(name)[1]
         if change == "rank_slow" and self.number == self.run.slow_rank:
             ns *= 1.08
         return self.jitter(ns * self.step_noise)
 
     def event(self, cat, name, start, end, args, tid=None, pid=None):
+        if self.run.change == "vendor" and cat == "kernel":
+            name = vendor_of(name)[0]
         self.events.append({
             "ph": "X", "cat": cat, "name": name, "pid": self.PID if pid is None else pid,
             "tid": self.thread if tid is None else tid, "ts": start / 1000, "dur": (end - start) / 1000,
@@ -140,7 +175,9 @@ class Rank:
 
     def inside(self, name, cat, body, *args):
         start = self.now
+        self.now += US
         body(*args)
+        self.now += US
         self.event(cat, name, start, self.now, {"External id": len(self.events) + 1})
 
     def backward_node(self, node, name, inputs, kernels):
@@ -180,16 +217,21 @@ class Rank:
             self.reduce_gradients()
         self.thread = self.MAIN
 
-    def begin_step(self):
+    def begin_step(self, number):
         """The step up to where ranks wait for each other."""
         self.step_start, self.comms = self.now, []
-        self.step_noise = 1 + self.run.rng.gauss(0, self.run.noise)
+        is_wide = self.run.noise and self.run.change in ("noisy", "hidden_line")
+        self.step_noise = 1 + self.run.rng.gauss(0, WIDE_NOISE if is_wide else self.run.noise)
         start = self.now
-        stall = 1.5 * MS if self.run.change == "loader_stall" else 0
+        stall = {"loader_stall": STALL_NS, "hidden_line": LITTLE_NS}.get(self.run.change, 0)
         self.now += self.jitter(LOADER_NS + stall)
         self.event("user_annotation", LOADER, start, self.now, {"External id": len(self.events) + 1})
         self.launch("gpu_memcpy", "cudaMemcpyAsync", "Memcpy HtoD (Pinned -> Device)", 20 * US,
                     len(self.events) + 1, bytes=262144)
+        self.now += self.jitter(PYTHON_NS + (STALL_NS if self.run.change == "host_python" else 0))
+        if self.run.change == "cold_first" and number == FIRST_STEP:
+            load_start, self.now = self.now, self.now + COLD_NS
+            self.event("cuda_driver", "cuLibraryLoadData", load_start, self.now, {"correlation": 0})
         self.forward()
         self.backward()
 
@@ -210,6 +252,24 @@ class Rank:
         return self.now - self.step_start
 
 
+    def cut_last(self):
+        """The capture ends within the last step."""
+        cut = self.step_start + CUT_AT * (self.now - self.step_start)
+        kept = [event for event in self.events if 1000 * (event["ts"] + event["dur"]) <= cut]
+        last = next(event for event in reversed(self.events)
+                    if event["name"].startswith("ProfilerStep#"))
+        last["dur"] = (cut - self.step_start) / 1000
+        self.events = [*kept, last]
+
+
+def vendor_of(name):
+    """The name of a kernel on another vendor's device, and its time by what it was."""
+    for known, ours in VENDOR.items():
+        if known in name:
+            return ours
+    return name.replace("void ", "void hip::"), 1.1
+
+
 class Run:
     """All ranks of one run."""
 
@@ -218,12 +278,17 @@ class Run:
         self.rng = random.Random(seed)
         self.slow_rank = rank_count - 1
         self.ranks = [Rank(number, self) for number in range(rank_count)]
-        self.walls = [self.step(10 + i) for i in range(step_count)]
+        walls = [self.step(FIRST_STEP + i) for i in range(step_count)]
+        # What is cold or cut is in no mean.
+        self.walls = walls[change == "cold_first":step_count - (change == "ragged_last")]
+        if change == "ragged_last":
+            for rank in self.ranks:
+                rank.cut_last()
 
     def step(self, number):
         """The wall time of the step on each rank."""
         for rank in self.ranks:
-            rank.begin_step()
+            rank.begin_step(number)
         for k in range(len(self.ranks[0].comms)):
             self.all_reduce(k)
         return [rank.end_step(number) for rank in self.ranks]
@@ -244,10 +309,11 @@ class Run:
 
     def write(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
+        name, sms = DEVICES[self.change == "vendor"]
         for rank in self.ranks:
             trace = {
                 "schemaVersion": 1,
-                "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "numSms": 132}],
+                "deviceProperties": [{"id": 0, "name": name, "numSms": sms}],
                 "distributedInfo": {"backend": "nccl", "rank": rank.number,
                                     "world_size": self.rank_count},
                 "baseTimeNanoseconds": BASE_NS, "displayTimeUnit": "ms", "record_shapes": 1,
@@ -264,12 +330,13 @@ def mean(numbers):
 def write_pair(folder, change, seed, rank_count, step_count=14, noise=0.007):
     """Writes a pair below folder; returns its truth."""
     folder = pathlib.Path(folder)
-    a = Run("none", 2 * seed, rank_count, step_count, noise)
+    first = FIRST.get(change, "none")
+    a = Run(first, 2 * seed, rank_count, step_count, noise)
     b = Run(change, 2 * seed + 1, rank_count, step_count, noise)
-    calm_a, calm_b = (Run(kind, 0, rank_count, step_count, 0) for kind in ("none", change))
+    calm_a, calm_b = (Run(kind, 0, rank_count, step_count, 0) for kind in (first, change))
     line, parts = TRUTH[change]
     truth = {
-        "change": change, "a_ns": a.mean_ns(), "b_ns": b.mean_ns(),
+        "change": change, "noisy": change == "hidden_line", "a_ns": a.mean_ns(), "b_ns": b.mean_ns(),
         "change_ns": b.mean_ns() - a.mean_ns(),
         "injected_ns": calm_b.mean_ns() - calm_a.mean_ns(),
         "rank_ns": [[run.rank_mean_ns(number) for run in (a, b)] for number in range(rank_count)],

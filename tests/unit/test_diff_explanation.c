@@ -101,6 +101,22 @@ static void a_line_may_be_certain_where_the_step_is_not(void **state)
 	compared_free(c);
 }
 
+/* Causes that neither side has, or only one says, are left out. */
+static void idle_lines_have_causes(void **state)
+{
+	(void)state;
+	struct compared *c = compare(
+		STEP("100") BUDGET("1", "80", "0", "20") "idle.python_ns 10\nidle.data_ns 20\n"
+							 "idle.gc_ns 0\nidle.sync_ns 5\n",
+		STEP("100") BUDGET("1", "80", "0", "20") "idle.python_ns 25\nidle.data_ns 18\n"
+							 "idle.gc_ns 0\n");
+
+	check_table(&c->result, "explanation.causes: line cause a_ns b_ns change_ns",
+		    "launch_stall python 10 25 15\n"
+		    "data_stall data 20 18 -2\n");
+	compared_free(c);
+}
+
 /* ---- lines ---- */
 
 /*
@@ -651,6 +667,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_may_be_certain_where_the_step_is_not),
+		cmocka_unit_test(idle_lines_have_causes),
 		cmocka_unit_test(means_sum_exactly),
 		cmocka_unit_test(what_the_trace_does_not_hold_is_outside),
 		cmocka_unit_test(hosts_have_lines_of_their_own),

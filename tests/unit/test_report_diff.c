@@ -297,6 +297,38 @@ static void size_comes_before_certainty(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
+/* An operator is not at fault for Python before it, a function of Python is. */
+static void what_the_host_was_inside_is_named(void **state)
+{
+	(void)state;
+#define STALLED                                                                                    \
+	"step_change.verdict undecided\nstep_change.change_ns 2000000\nstep_change.a_count 2\n"    \
+	"step_change.b_count 2\nexplanation.a_ns 9000000\n"                                        \
+	"explanation.lines line=launch_stall change_ns=2000000 share_ratio=0.9\n"                  \
+	"explanation.causes line=launch_stall cause=python change_ns=1500000\n"
+	static const char first[] =
+		"\n UNSURE cannot tell whether the step changed: +2.000 ms (0.0 %), but 2 steps\n"
+		" against 2 are too few; take 6 of each, or more\n";
+	static const struct {
+		const char *facts, *line;
+	} cases[] = {
+		{ STALLED "explanation.parts line=launch_stall kind=operator part=aten::copy_ "
+			  "change_ns=1900000\n",
+		  " +2.000 ms launch stalls: Python between operators +1.500 ms\n" },
+		{ STALLED "explanation.parts line=launch_stall kind=function part=train.py:step "
+			  "change=slower change_ns=1900000\n",
+		  " +2.000 ms launch stalls: train.py:step, slower\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char *text = print(tsi_put_changes, cases[i].facts, false);
+
+		assert_memory_equal(text, first, sizeof(first) - 1);
+		assert_memory_equal(text + sizeof(first) - 1, cases[i].line, strlen(cases[i].line));
+		free(text);
+	}
+}
+
 static void the_head_does_not_call_noise_a_change(void **state)
 {
 	(void)state;
@@ -857,6 +889,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_first_line_cannot_be_misread),
 		cmocka_unit_test(a_part_stands_for_its_share),
 		cmocka_unit_test(size_comes_before_certainty),
+		cmocka_unit_test(what_the_host_was_inside_is_named),
 		cmocka_unit_test(the_head_does_not_call_noise_a_change),
 		cmocka_unit_test(an_explanation_names_lines_and_parts),
 		cmocka_unit_test(noise_has_no_explanation),
