@@ -316,10 +316,11 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
 	if (status == TSCOPE_OK)
 		status = note_devices(analysis, trace, err);
+	tsi_steps_init(&analysis->steps);
 	if (status == TSCOPE_OK)
-		status = tsi_steps_init(&analysis->steps, err);
+		tsi_steps_add_timeline(&analysis->steps, timeline);
 	if (status == TSCOPE_OK)
-		status = tsi_steps_add_timeline(&analysis->steps, timeline, err);
+		status = tsi_steps_status(&analysis->steps, err);
 	analysis->steps.doubt = tsi_device_time_doubt(trace);
 	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
 	if (status == TSCOPE_OK)

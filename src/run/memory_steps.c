@@ -107,15 +107,12 @@ static bool is_of_rank(const struct step_series *steps, const struct memory_step
 }
 
 static enum tscope_status fill_records(struct step_series *steps, const struct memory_steps *memory,
-				       struct metric_log *log, size_t *step_count,
-				       struct tscope_error *err)
+				       struct metric_log *log, size_t *step_count)
 {
 	struct sort_pair *by_number = NULL;
-	enum tscope_status status;
 	size_t count;
+	enum tscope_status status = tsi_steps_by_number(&by_number, &count, steps, false, NULL);
 
-	*step_count = 0;
-	status = tsi_steps_by_number(&by_number, &count, steps, false, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < memory->count; i++) {
 		const struct memory_step *step = &memory->items[i];
 		uint32_t index = tsi_step_of_number(by_number, count, step->number);
@@ -123,24 +120,23 @@ static enum tscope_status fill_records(struct step_series *steps, const struct m
 		if (index == NO_ROW || !is_of_rank(steps, memory, step))
 			continue;
 		*step_count += fill_record(&steps->records[index], step);
-		status = add_rss(log, step, err);
+		status = add_rss(log, step, NULL);
 	}
 	free(by_number);
 	return status;
 }
 
-enum tscope_status tsi_memory_steps_join(struct step_series *steps,
-					 const struct memory_steps *memory, size_t *step_count,
-					 struct tscope_error *err)
+size_t tsi_memory_steps_join(struct step_series *steps, const struct memory_steps *memory)
 {
 	struct metric_log log;
 	const struct scalar_part part = { &log, "memory_stats" };
-	enum tscope_status status = tsi_metric_log_init(&log, err);
+	size_t step_count = 0;
 
-	if (status == TSCOPE_OK)
-		status = fill_records(steps, memory, &log, step_count, err);
-	if (status == TSCOPE_OK && log.count > 0)
-		status = tsi_scalars_join(steps, &part, 1, err);
+	if (tsi_metric_log_init(&log, NULL) != TSCOPE_OK ||
+	    fill_records(steps, memory, &log, &step_count) != TSCOPE_OK)
+		steps->has_failed = true;
+	if (log.count > 0)
+		tsi_scalars_join(steps, &part, 1);
 	tsi_metric_log_deinit(&log);
-	return status;
+	return step_count;
 }

@@ -31,11 +31,8 @@ void tsi_memory_steps_deinit(struct memory_steps *memory); /* fine on a zeroed s
 
 /*
  * Puts them beside the steps of their rank: memory that records lack into these, and the
- * process's among the scalars, as "rss". *step_count: how many records lacked some.
+ * process's among the scalars, as "rss". Returns how many records lacked some.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_memory_steps_join(struct step_series *steps,
-					 const struct memory_steps *memory, size_t *step_count,
-					 struct tscope_error *err);
+size_t tsi_memory_steps_join(struct step_series *steps, const struct memory_steps *memory);
 
 #endif

@@ -115,8 +115,7 @@ struct metric_source {
 	enum tscope_status (*read_folder)(const struct metric_file *folder, struct metric_log *log,
 					  struct metric_reading *reading, struct tscope_error *err);
 	/* Takes what such a store says of the job into the provenance. */
-	enum tscope_status (*describe)(const struct metric_file *folder, struct step_series *steps,
-				       struct tscope_error *err);
+	void (*describe)(const struct metric_file *folder, struct step_series *steps);
 	/* Names of the folders beside it that belong to such a store, ended by NULL. */
 	const char *const *beside;
 };

@@ -38,21 +38,27 @@ enum tscope_status tsi_is_mlflow_run(const char *metrics, bool *is_run, struct t
 
 enum { MAX_TEXT_BYTES = 64 << 10 };
 
-/* The first bytes of a file; the input holds them. NULL in *in: it cannot be read. */
-static enum tscope_status open_text(struct input **in, struct str *text, const char *path,
-				    const struct input_options *options, struct tscope_error *err)
+/* Who describes the steps of a run. */
+struct describer {
+	const struct input_options *options;
+	struct step_series *steps;
+};
+
+/* The first bytes of a file, which the input holds; NULL: it cannot be read. */
+static struct input *open_text(struct describer *d, const char *path, struct str *text)
 {
-	enum tscope_status status = tsi_input_open_file(in, path, options, err);
+	struct input *in = NULL;
+	enum tscope_status status = tsi_input_open_file(&in, path, d->options, NULL);
 
 	*text = (struct str){ 0 };
 	if (status == TSCOPE_OK) {
-		status = tsi_input_peek(*in, MAX_TEXT_BYTES, &text->data, &text->length, err);
+		status = tsi_input_peek(in, MAX_TEXT_BYTES, &text->data, &text->length, NULL);
 		if (status == TSCOPE_OK || status == TSCOPE_END)
-			return TSCOPE_OK;
-		tsi_input_close(*in);
+			return in;
+		tsi_input_close(in);
 	}
-	*in = NULL;
-	return status == TSCOPE_E_NOMEM ? status : TSCOPE_OK;
+	d->steps->has_failed |= status == TSCOPE_E_NOMEM;
+	return NULL;
 }
 
 /* A value of YAML without the quotes that it may have. */
@@ -92,46 +98,33 @@ static void take_times(struct str meta, struct step_provenance *to)
 		to->wall_s = (double)(end_ms - start_ms) / 1e3;
 }
 
-static enum tscope_status take_meta(struct str meta, struct step_series *steps,
-				    struct tscope_error *err)
+static void read_meta(struct describer *d, const char *path)
 {
-	struct str name = value_of(meta, TSI_STR("run_name"));
+	struct step_provenance *to = &d->steps->provenance;
+	struct str text;
+	struct input *in = open_text(d, path, &text);
+	struct str name = value_of(text, TSI_STR("run_name"));
 
-	take_times(meta, &steps->provenance);
-	if (name.length == 0 || name.length > SETTING_MAX_NAME_BYTES)
-		return TSCOPE_OK;
-	return tsi_intern_add(&steps->names, name, &steps->provenance.run_name, err);
+	take_times(text, to);
+	if (name.length > 0 && name.length <= SETTING_MAX_NAME_BYTES)
+		to->run_name = tsi_steps_name(d->steps, name);
+	if (to->run_name == NO_ROW)
+		to->run_name = 0;
+	tsi_input_close(in);
 }
 
-static enum tscope_status read_meta(const struct metric_file *metrics, struct step_series *steps,
-				    const char *path, struct tscope_error *err)
+static void read_param(struct describer *d, const char *path)
 {
-	struct input *in = NULL;
 	struct str text;
-	enum tscope_status status = open_text(&in, &text, path, metrics->options, err);
+	struct input *in = open_text(d, path, &text);
 
 	if (in)
-		status = take_meta(text, steps, err);
+		tsi_settings_add(d->steps, &d->steps->provenance.config,
+				 tsi_str_of(tsi_base_name(path)), text);
 	tsi_input_close(in);
-	return status;
 }
 
-static enum tscope_status read_param(const struct metric_file *metrics, const char *path,
-				     struct step_series *steps, struct tscope_error *err)
-{
-	struct input *in;
-	struct str text;
-	enum tscope_status status = open_text(&in, &text, path, metrics->options, err);
-
-	if (in)
-		status = tsi_settings_add(&steps->provenance.config, &steps->names,
-					  tsi_str_of(tsi_base_name(path)), text, err);
-	tsi_input_close(in);
-	return status;
-}
-
-static enum tscope_status read_params(const struct metric_file *metrics, struct step_series *steps,
-				      const char *path, struct tscope_error *err)
+static void read_params(struct describer *d, const char *path)
 {
 	const struct folder_query query = {
 		.path = path,
@@ -139,29 +132,27 @@ static enum tscope_status read_params(const struct metric_file *metrics, struct 
 		.max_count = MAX_SETTINGS,
 	};
 	struct folder folder;
-	enum tscope_status status = tsi_folder_read(&folder, &query, err);
+	enum tscope_status status = tsi_folder_read(&folder, &query, NULL);
 
-	for (size_t i = 0; status == TSCOPE_OK && i < folder.count; i++)
+	d->steps->has_failed |= status == TSCOPE_E_NOMEM;
+	for (size_t i = 0; status == TSCOPE_OK && !d->steps->has_failed && i < folder.count; i++)
 		if (folder.items[i].error == 0 && S_ISREG(folder.items[i].stat.st_mode))
-			status = read_param(metrics, folder.items[i].path, steps, err);
+			read_param(d, folder.items[i].path);
 	tsi_arena_deinit(&folder.arena);
-	return status == TSCOPE_E_NOMEM ? status : TSCOPE_OK;
 }
 
-enum tscope_status tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *steps,
-				       struct tscope_error *err)
+void tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *steps)
 {
+	struct describer d = { metrics->options, steps };
 	struct arena scratch = { 0 };
 	const char *meta = path_beside(&scratch, metrics->path, "meta.yaml");
 	const char *params = path_beside(&scratch, metrics->path, "params");
-	enum tscope_status status = tsi_arena_status(&scratch, err);
 
-	if (status == TSCOPE_OK)
-		status = read_meta(metrics, steps, meta, err);
-	if (status == TSCOPE_OK)
-		status = read_params(metrics, steps, params, err);
+	steps->has_failed |= scratch.has_failed;
+	if (!steps->has_failed) {
+		read_meta(&d, meta);
+		read_params(&d, params);
+		tsi_settings_sort(steps, &steps->provenance.config);
+	}
 	tsi_arena_deinit(&scratch);
-	return status == TSCOPE_OK
-		       ? tsi_settings_sort(&steps->provenance.config, &steps->names, err)
-		       : status;
 }

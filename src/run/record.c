@@ -74,17 +74,15 @@ struct target {
 	struct step_series *steps;
 	struct step_record *record; /* the last one of steps */
 	struct store_log *log;
-	struct tscope_error *err;
 	bool has_bad_phase;
 };
 
-/* Reads one member of a block; what is bad is counted, and only lack of memory is a failure. */
-typedef enum tscope_status read_member(struct target *to, struct str name, struct str value);
+/* Reads one member of a block; what is bad is counted. */
+typedef void read_member(struct target *to, struct str name, struct str value);
 
-static enum tscope_status refuse_value(struct target *to)
+static void refuse_value(struct target *to)
 {
 	to->log->bad_value_count++;
-	return TSCOPE_OK;
 }
 
 /* Absent and null say the same: nothing. */
@@ -106,46 +104,46 @@ static bool unescape_name(struct str *name, struct str key, char text[ESCAPED_MA
 
 static read_member read_phase;
 
-static enum tscope_status refuse_phase(struct target *to)
+static void refuse_phase(struct target *to)
 {
 	to->has_bad_phase = true;
-	return refuse_value(to);
+	refuse_value(to);
 }
 
-static enum tscope_status read_block(struct target *to, struct str block, read_member *read)
+static void read_block(struct target *to, struct str block, read_member *read)
 {
-	enum tscope_status status = TSCOPE_OK;
 	struct json_cursor members;
 	struct str key, value;
 	struct str name;
 	char text[ESCAPED_MAX * NAME_MAX_BYTES];
 
-	if (is_said(block) && block.data[0] != '{')
-		return read == read_phase ? refuse_phase(to) : refuse_value(to);
+	if (is_said(block) && block.data[0] != '{') {
+		to->has_bad_phase |= read == read_phase;
+		refuse_value(to);
+		return;
+	}
 	tsi_json_object_open(&members, block);
-	while (status == TSCOPE_OK && tsi_json_object_next(&members, &key, &value)) {
+	while (tsi_json_object_next(&members, &key, &value)) {
 		if (!is_said(value))
 			continue;
-		status = unescape_name(&name, key, text) ? read(to, name, value) : refuse_value(to);
+		if (unescape_name(&name, key, text))
+			read(to, name, value);
+		else
+			refuse_value(to);
 	}
-	return status;
 }
 
 /* A phase or scalar of another name. As with all members, of two with one name the last counts. */
-static enum tscope_status set_extra(struct target *to, struct step_extras *extras, struct str name,
-				    double value)
+static void set_extra(struct target *to, struct step_extras *extras, struct str name, double value)
 {
 	uint32_t record = (uint32_t)(to->steps->count - 1);
-	enum tscope_status status;
+	bool is_full = extras->count >= RECORD_MAX_EXTRAS &&
+		       extras->items[extras->count - RECORD_MAX_EXTRAS].record == record;
 
-	if (extras->count >= RECORD_MAX_EXTRAS &&
-	    extras->items[extras->count - RECORD_MAX_EXTRAS].record == record)
-		return refuse_value(to);
-	status = tsi_steps_add_extra(to->steps, extras, name, value, NULL);
-	if (status == TSCOPE_E_LIMIT) /* of names */
-		return refuse_value(to);
-	if (status != TSCOPE_OK)
-		return tsi_fail_nomem(to->err);
+	if (is_full || !tsi_steps_add_extra(to->steps, extras, name, value)) {
+		refuse_value(to);
+		return;
+	}
 
 	size_t added = extras->count - 1;
 	for (size_t i = added; i-- > 0 && extras->items[i].record == record;) {
@@ -155,23 +153,24 @@ static enum tscope_status set_extra(struct target *to, struct step_extras *extra
 			break;
 		}
 	}
-	return TSCOPE_OK;
 }
 
-static enum tscope_status read_phase(struct target *to, struct str name, struct str value)
+static void read_phase(struct target *to, struct str name, struct str value)
 {
 	int64_t ns;
 
-	if (tsi_json_is_string(value) || !tsi_json_seconds_to_ns(value, &ns) || ns < 0)
-		return refuse_phase(to);
+	if (tsi_json_is_string(value) || !tsi_json_seconds_to_ns(value, &ns) || ns < 0) {
+		refuse_phase(to);
+		return;
+	}
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++) {
 		if (tsi_str_equal(name, tsi_str_of(tsi_phase_name(phase)))) {
 			to->record->phase_ns[phase] = ns;
 			to->record->phases |= (uint8_t)(1u << phase);
-			return TSCOPE_OK;
+			return;
 		}
 	}
-	return set_extra(to, &to->steps->phases, name, (double)ns);
+	set_extra(to, &to->steps->phases, name, (double)ns);
 }
 
 /*
@@ -189,26 +188,24 @@ static bool parse_scalar(struct str value, double *number)
 }
 
 /* Anything may be logged: texts and lists are no scalars, and no damage either. */
-static enum tscope_status read_scalar(struct target *to, struct str name, struct str value)
+static void read_scalar(struct target *to, struct str name, struct str value)
 {
 	double number;
 
 	if (!parse_scalar(value, &number))
-		return TSCOPE_OK;
+		return;
 	if (tsi_str_is(name, "loss")) {
 		to->record->loss = number;
 		to->record->has |= STEP_HAS_LOSS;
-		return TSCOPE_OK;
-	}
-	if (tsi_str_is(name, "grad_norm")) {
+	} else if (tsi_str_is(name, "grad_norm")) {
 		to->record->grad_norm = number;
 		to->record->has |= STEP_HAS_GRAD_NORM;
-		return TSCOPE_OK;
+	} else {
+		set_extra(to, &to->steps->scalars, name, number);
 	}
-	return set_extra(to, &to->steps->scalars, name, number);
 }
 
-static enum tscope_status read_memory(struct target *to, struct str name, struct str value)
+static void read_memory(struct target *to, struct str name, struct str value)
 {
 	int64_t bytes;
 
@@ -216,11 +213,11 @@ static enum tscope_status read_memory(struct target *to, struct str name, struct
 		if (!tsi_str_equal(name, tsi_str_of(memory_names[i])))
 			continue;
 		if (tsi_json_is_string(value) || !tsi_json_to_int64(value, &bytes) || bytes < 0)
-			return refuse_value(to);
-		to->record->memory_bytes[i] = bytes;
-		return TSCOPE_OK;
+			refuse_value(to);
+		else
+			to->record->memory_bytes[i] = bytes;
+		return;
 	}
-	return TSCOPE_OK;
 }
 
 /* ---- our own: mark and budget ---- */
@@ -315,7 +312,7 @@ bool tsi_record_has_budget(const struct record_text *text)
 		is_said(text->members[RECORD_HOST_BUDGET_NS]));
 }
 
-static enum tscope_status read_budget(struct target *to, const struct record_text *text)
+static void read_budget(struct target *to, const struct record_text *text)
 {
 	const struct str *members = text->members;
 	struct step_budget budget = {
@@ -323,7 +320,7 @@ static enum tscope_status read_budget(struct target *to, const struct record_tex
 	};
 
 	if (!tsi_record_has_budget(text))
-		return TSCOPE_OK;
+		return;
 	(void)tsi_json_to_int64(members[RECORD_START_NS], &budget.start_ns);
 	(void)tsi_json_to_int64(members[RECORD_WALL_NS], &budget.wall_ns);
 	for (enum tscope_budget_line line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++)
@@ -347,7 +344,7 @@ static enum tscope_status read_budget(struct target *to, const struct record_tex
 	read_exposed(to, &budget, members[RECORD_EXPOSED_NS]);
 	if (is_said(members[RECORD_BUDGET_NS]) && to->steps->device_count == 0)
 		to->steps->device_count = devices_of(&budget);
-	return tsi_steps_add_budget(to->steps, &budget, &to->record->budget, to->err);
+	to->record->budget = tsi_steps_add_budget(to->steps, &budget);
 }
 
 /* ---- the whole ---- */
@@ -384,22 +381,22 @@ static void take_time(struct target *to, const struct record_text *text)
 		to->record->time_ns = sum_ns;
 }
 
-enum tscope_status tsi_record_add(struct step_series *steps, const struct record_text *record,
-				  struct store_log *log, struct tscope_error *err)
+void tsi_record_add(struct step_series *steps, const struct record_text *record,
+		    struct store_log *log)
 {
 	const struct str *members = record->members;
-	struct target to = { .steps = steps, .log = log, .err = err };
-	enum tscope_status status = tsi_steps_add(steps, record->number, &to.record, err);
+	struct target to = {
+		.steps = steps,
+		.log = log,
+		.record = tsi_steps_add(steps, record->number),
+	};
 
-	if (status == TSCOPE_OK)
-		status = read_block(&to, members[RECORD_PHASES], read_phase);
-	if (status == TSCOPE_OK)
-		status = read_block(&to, members[RECORD_SCALARS], read_scalar);
-	if (status == TSCOPE_OK)
-		status = read_block(&to, members[RECORD_MEMORY], read_memory);
-	if (status != TSCOPE_OK)
-		return status;
+	if (!to.record)
+		return;
+	read_block(&to, members[RECORD_PHASES], read_phase);
+	read_block(&to, members[RECORD_SCALARS], read_scalar);
+	read_block(&to, members[RECORD_MEMORY], read_memory);
 	to.record->mark = mark_of(members[RECORD_MARK], TSCOPE_STEP_COUNTED);
 	take_time(&to, record);
-	return read_budget(&to, record);
+	read_budget(&to, record);
 }

@@ -49,9 +49,8 @@ bool tsi_record_split(struct record_text *record, struct str line);
 bool tsi_record_has_budget(const struct record_text *text);
 
 /* Appends the record to steps; values that are none are left out and counted in log. */
-TSI_MUST_CHECK
-enum tscope_status tsi_record_add(struct step_series *steps, const struct record_text *record,
-				  struct store_log *log, struct tscope_error *err);
+void tsi_record_add(struct step_series *steps, const struct record_text *record,
+		    struct store_log *log);
 
 /* "alloc", "reserved" …: never NULL. */
 const char *tsi_step_memory_name(enum step_memory memory);

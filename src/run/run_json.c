@@ -48,7 +48,6 @@ static void take_doubt(struct str value, struct step_series *steps)
 	char text[DOUBT_MAX_BYTES];
 	struct str inside = tsi_json_unquote(value);
 	uint64_t bad_escapes = 0;
-	uint32_t id;
 
 	if (steps->doubt || !tsi_json_is_string(value))
 		return;
@@ -56,7 +55,8 @@ static void take_doubt(struct str value, struct step_series *steps)
 	if (inside.length > sizeof(text))
 		return;
 	inside = (struct str){ text, tsi_json_unescape(inside, text, &bad_escapes) };
-	if (tsi_intern_add(&steps->names, inside, &id, NULL) == TSCOPE_OK)
+	uint32_t id = tsi_steps_name(steps, inside);
+	if (id != NO_ROW)
 		steps->doubt = tsi_intern_text(&steps->names, id).data;
 }
 
@@ -126,29 +126,22 @@ static void take_real(struct str text, struct str key, double *number)
 }
 
 /* Placeholders that tsi_write_run_json() had to write are not taken. */
-static enum tscope_status take_provenance(struct str text, struct str own,
-					  struct step_series *steps, struct tscope_error *err)
+static void take_provenance(struct str text, struct str own, struct step_series *steps)
 {
 	struct step_provenance *to = &steps->provenance;
-	enum tscope_status status = TSCOPE_OK;
 
 	take_real(text, TSI_STR("started"), &to->started_s);
 	take_real(text, TSI_STR("wall_time"), &to->wall_s);
 	if (!is_true(own, TSI_STR("n_steps_from_records")))
 		take_integer(text, TSI_STR("n_steps"), 0, &to->step_count);
 	if (to->run_name == 0 && !is_true(own, TSI_STR("name_from_tscope")))
-		status =
-			tsi_settings_text(&steps->names, tsi_json_object_get(text, TSI_STR("name")),
-					  &to->run_name, err);
-	if (status == TSCOPE_OK && to->environment.count == 0)
-		status = tsi_settings_read(&to->environment, &steps->names,
-					   tsi_json_object_get(text, TSI_STR("environment")), true,
-					   err);
-	if (status == TSCOPE_OK && to->config.count == 0)
-		status =
-			tsi_settings_read(&to->config, &steps->names,
-					  tsi_json_object_get(text, TSI_STR("config")), false, err);
-	return status;
+		tsi_settings_text(steps, tsi_json_object_get(text, TSI_STR("name")), &to->run_name);
+	if (to->environment.count == 0)
+		tsi_settings_read(steps, &to->environment,
+				  tsi_json_object_get(text, TSI_STR("environment")), true);
+	if (to->config.count == 0)
+		tsi_settings_read(steps, &to->config, tsi_json_object_get(text, TSI_STR("config")),
+				  false);
 }
 
 enum tscope_status tsi_run_json_read(struct str text, struct step_series *steps,
@@ -167,5 +160,6 @@ enum tscope_status tsi_run_json_read(struct str text, struct step_series *steps,
 	if (!is_true(own, TSI_STR("peak_from_device")))
 		take_flops(text, TSI_STR("peak_flops"), &steps->peak_flops);
 	take_own(own, steps);
-	return take_provenance(text, own, steps, err);
+	take_provenance(text, own, steps);
+	return tsi_steps_status(steps, err);
 }

@@ -140,53 +140,50 @@ static void move_record(struct step_series *steps, uint32_t index, const struct 
 	}
 }
 
-static enum tscope_status move_values(struct step_series *steps, const struct move *move,
-				      struct tscope_error *err)
+static void move_values(struct step_series *steps, const struct move *move)
 {
 	size_t room = steps->scalars.count + count_moving_back(steps, move), next = 0;
 	struct step_extras out = { .capacity = room };
 
-	if (tsi_array_new(&out.items, room, sizeof(*out.items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (tsi_array_new(&out.items, room, sizeof(*out.items), NULL) != TSCOPE_OK) {
+		steps->has_failed = true;
+		return;
+	}
 	for (size_t i = 0; i < steps->count; i++)
 		move_record(steps, (uint32_t)i, move, &out, &next);
 	free(steps->scalars.items);
 	steps->scalars = out;
-	return TSCOPE_OK;
 }
 
-static enum tscope_status settle_records(struct step_series *steps, const struct choice *choice,
-					 enum scalar_role role, struct tscope_error *err)
+static void settle_records(struct step_series *steps, const struct choice *choice,
+			   enum scalar_role role)
 {
 	const struct step_scalar *was = tsi_scalar_of_role(steps, role);
 	const struct step_scalar *is = choice->of_role[role];
 	struct move move = { role, was ? was->name : NO_ROW, is ? is->name : NO_ROW };
 
-	return was || is ? move_values(steps, &move, err) : TSCOPE_OK;
+	if (was || is)
+		move_values(steps, &move);
 }
 
-enum tscope_status tsi_scalars_settle(struct step_series *steps,
-				      const struct tscope_scalar_names *names,
-				      struct tscope_error *err)
+void tsi_scalars_settle(struct step_series *steps, const struct tscope_scalar_names *names)
 {
 	struct arena scratch = { 0 };
 	const size_t *counts = count_values(steps, &scratch);
 	struct choice choice = { 0 };
-	enum tscope_status status = tsi_arena_status(&scratch, err);
 
 	if (counts)
 		choice = choose(steps, counts, names);
+	steps->has_failed |= scratch.has_failed;
 	tsi_arena_deinit(&scratch);
-	if (status != TSCOPE_OK)
-		return status;
-	status = settle_records(steps, &choice, SCALAR_LOSS, err);
-	if (status == TSCOPE_OK)
-		status = settle_records(steps, &choice, SCALAR_GRAD_NORM, err);
+	if (steps->has_failed)
+		return;
+	settle_records(steps, &choice, SCALAR_LOSS);
+	settle_records(steps, &choice, SCALAR_GRAD_NORM);
 	for (size_t i = 0; i < steps->scalar_name_count; i++)
 		steps->scalar_names[i].role = SCALAR_OTHER;
 	/* Where one metric is to have two roles, the first has it. */
 	for (size_t role = TSCOPE_SCALAR_ROLE_COUNT; role-- > 0;)
 		if (choice.of_role[role])
 			choice.of_role[role]->role = (uint8_t)role;
-	return status;
 }

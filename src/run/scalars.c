@@ -49,15 +49,12 @@ static uint32_t name_of(const struct join *join, size_t value)
 
 /* ---- names ---- */
 
-/* The number of a text in the series; `otherwise` where it has no room for more. */
-static uint32_t take_text(struct step_series *steps, struct str text, uint32_t otherwise,
-			  struct arena *scratch)
+/* The id of a text of ours; that of the empty one where there is no room for more. */
+static uint32_t take_text(struct step_series *steps, const char *text)
 {
-	uint32_t id = otherwise;
-	enum tscope_status status = tsi_intern_add(&steps->names, text, &id, NULL);
+	uint32_t id = tsi_steps_name(steps, tsi_str_of(text));
 
-	scratch->has_failed |= status == TSCOPE_E_NOMEM;
-	return status == TSCOPE_OK ? id : otherwise;
+	return id == NO_ROW ? 0 : id;
 }
 
 /* Takes the names of the part's values that are joined; all others are NO_ROW. */
@@ -74,22 +71,21 @@ static void take_names(struct join *join, size_t part)
 		if (is_known[name] || log->points[i].is_sample)
 			continue;
 		is_known[name] = true;
-		ids[name] = take_text(join->steps, tsi_intern_text(&log->names, name), NO_ROW,
-				      &join->scratch);
+		ids[name] = tsi_steps_name(join->steps, tsi_intern_text(&log->names, name));
 	}
 	for (size_t i = 0; is_known && i < log->names.count; i++)
 		if (!is_known[i])
 			ids[i] = NO_ROW;
 }
 
-static void add_scalar(struct step_series *steps, struct step_scalar scalar, struct arena *scratch)
+static void add_scalar(struct step_series *steps, struct step_scalar scalar)
 {
 	if (tsi_array_reserve(&steps->scalar_names, &steps->scalar_name_capacity,
 			      steps->scalar_name_count + 1, sizeof(*steps->scalar_names),
 			      NULL) == TSCOPE_OK)
 		steps->scalar_names[steps->scalar_name_count++] = scalar;
 	else
-		scratch->has_failed = true;
+		steps->has_failed = true;
 }
 
 /* Which names of the series are those of scalars; NULL without memory. */
@@ -103,18 +99,17 @@ static bool *find_listed(const struct step_series *steps, struct arena *scratch)
 }
 
 /* Lists a name, if it is not there yet. */
-static void list_name(struct step_series *steps, bool *is_listed, uint32_t name, uint32_t source,
-		      struct arena *scratch)
+static void list_name(struct step_series *steps, bool *is_listed, uint32_t name, uint32_t source)
 {
 	if (name == NO_ROW || is_listed[name])
 		return;
 	is_listed[name] = true;
-	add_scalar(steps, (struct step_scalar){ name, source, SCALAR_OTHER }, scratch);
+	add_scalar(steps, (struct step_scalar){ name, source, SCALAR_OTHER });
 }
 
 static uint32_t take_source(struct join *join, size_t part)
 {
-	return take_text(join->steps, tsi_str_of(join->parts[part].source), 0, &join->scratch);
+	return take_text(join->steps, join->parts[part].source);
 }
 
 /* The last part with a name holds, so it is named as the source. */
@@ -132,8 +127,7 @@ static void list_names(struct join *join)
 		uint32_t source = take_source(join, part);
 
 		for (size_t i = 0; i < join->parts[part].log->names.count; i++)
-			list_name(join->steps, is_listed, join->ids[part][i], source,
-				  &join->scratch);
+			list_name(join->steps, is_listed, join->ids[part][i], source);
 	}
 }
 
@@ -229,45 +223,42 @@ static void order_places(struct join *join)
 		join->order[count++] = join->places[next++];
 }
 
-static enum tscope_status find_places(struct join *join, struct tscope_error *err)
+static void find_places(struct join *join)
 {
 	const struct step_series *steps = join->steps;
 	size_t room = steps->count + count_steps(join), count;
 	struct sort_pair *by_number = NULL;
-	enum tscope_status status;
 
-	if (room >= NO_ROW)
-		return tsi_fail(err, TSCOPE_E_LIMIT, "more steps than fit into 32 bits");
 	join->places = tsi_arena_new(&join->scratch, room, sizeof(*join->places));
 	join->order = tsi_arena_new(&join->scratch, room, sizeof(*join->order));
-	status = tsi_arena_status(&join->scratch, err);
-	if (status != TSCOPE_OK)
-		return status;
+	if (room >= NO_ROW || !join->order ||
+	    tsi_steps_by_number(&by_number, &count, steps, false, NULL) != TSCOPE_OK) {
+		join->scratch.has_failed = true;
+		return;
+	}
 	for (size_t i = 0; i < room; i++)
 		join->places[i].record = i < steps->count ? (uint32_t)i : NO_ROW;
 	for (size_t i = 0; i < steps->count; i++)
 		join->places[i].number = steps->records[i].number;
 	join->place_count = steps->count;
-	status = tsi_steps_by_number(&by_number, &count, steps, false, err);
-	if (status == TSCOPE_OK) {
-		place_values(join, by_number, count);
-		order_places(join);
-	}
+	place_values(join, by_number, count);
+	order_places(join);
 	free(by_number);
-	return status;
 }
 
 /* ---- the series, laid out anew ---- */
 
-static enum tscope_status lay_out_records(struct join *join, struct tscope_error *err)
+static void lay_out_records(struct join *join)
 {
 	struct step_series *steps = join->steps;
 	struct step_record *records = NULL;
 
 	if (join->place_count == steps->count)
-		return TSCOPE_OK;
-	if (tsi_array_new(&records, join->place_count, sizeof(*records), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+		return;
+	if (tsi_array_new(&records, join->place_count, sizeof(*records), NULL) != TSCOPE_OK) {
+		join->scratch.has_failed = true;
+		return;
+	}
 	for (size_t i = 0; i < join->place_count; i++) {
 		const struct place *place = &join->order[i];
 
@@ -279,7 +270,6 @@ static enum tscope_status lay_out_records(struct join *join, struct tscope_error
 	free(steps->records);
 	steps->records = records;
 	steps->count = steps->capacity = join->place_count;
-	return TSCOPE_OK;
 }
 
 /* Phases stay with their records. */
@@ -337,7 +327,7 @@ static void lay_out_scalars_of(struct join *join, struct layout *layout, uint32_
 	}
 }
 
-static enum tscope_status lay_out_scalars(struct join *join, struct tscope_error *err)
+static void lay_out_scalars(struct join *join)
 {
 	struct step_extras *scalars = &join->steps->scalars;
 	size_t room = scalars->count + join->value_count, next_own = 0;
@@ -346,49 +336,45 @@ static enum tscope_status lay_out_scalars(struct join *join, struct tscope_error
 					sizeof(*layout.places)),
 	};
 
-	if (!layout.places)
-		return tsi_fail_nomem(err);
-	if (tsi_array_new(&layout.items, room, sizeof(*layout.items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!layout.places ||
+	    tsi_array_new(&layout.items, room, sizeof(*layout.items), NULL) != TSCOPE_OK) {
+		join->scratch.has_failed = true;
+		return;
+	}
 	for (size_t i = 0; i < join->place_count; i++)
 		lay_out_scalars_of(join, &layout, (uint32_t)i, &next_own);
 	free(scalars->items);
 	*scalars = (struct step_extras){ layout.items, layout.count, room };
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_scalars_join(struct step_series *steps, const struct scalar_part *parts,
-				    size_t part_count, struct tscope_error *err)
+void tsi_scalars_join(struct step_series *steps, const struct scalar_part *parts, size_t part_count)
 {
 	struct join join = { .steps = steps, .parts = parts, .part_count = part_count };
 	bool was_empty = steps->count == 0;
-	enum tscope_status status;
 
 	join.ids = tsi_arena_new(&join.scratch, part_count, sizeof(*join.ids));
-	if (join.ids)
+	if (join.ids && !steps->has_failed)
 		list_names(&join);
-	if (!join.scratch.has_failed)
+	if (!join.scratch.has_failed && !steps->has_failed)
 		sort_values(&join);
-	status = tsi_arena_status(&join.scratch, err);
-	if (status == TSCOPE_OK)
-		status = find_places(&join, err);
-	if (status == TSCOPE_OK)
-		status = lay_out_scalars(&join, err);
-	if (status == TSCOPE_OK) {
+	if (!join.scratch.has_failed && !steps->has_failed)
+		find_places(&join);
+	if (!join.scratch.has_failed && !steps->has_failed)
+		lay_out_scalars(&join);
+	if (!join.scratch.has_failed && !steps->has_failed) {
 		lay_out_phases(&join);
-		status = lay_out_records(&join, err);
+		lay_out_records(&join);
 	}
 	if (was_empty)
 		tsi_steps_settle_times(steps);
+	steps->has_failed |= join.scratch.has_failed;
 	tsi_arena_deinit(&join.scratch);
-	return status;
 }
 
 /* ---- names of own records ---- */
 
 /* The loss, or the gradient's norm, that records hold under the name of its role. */
-static void note_role(struct step_series *steps, enum scalar_role role, uint32_t source,
-		      struct arena *scratch)
+static void note_role(struct step_series *steps, enum scalar_role role, uint32_t source)
 {
 	bool is_held = false;
 	uint32_t name;
@@ -398,25 +384,23 @@ static void note_role(struct step_series *steps, enum scalar_role role, uint32_t
 		is_held = tsi_scalar_of_record(&steps->records[i], role, &value);
 	if (!is_held || tsi_scalar_of_role(steps, role))
 		return;
-	name = take_text(steps, tsi_str_of(tsi_scalar_role_name(role)), 0, scratch);
-	add_scalar(steps, (struct step_scalar){ name, source, (uint8_t)role }, scratch);
+	name = take_text(steps, tsi_scalar_role_name(role));
+	add_scalar(steps, (struct step_scalar){ name, source, (uint8_t)role });
 }
 
-enum tscope_status tsi_scalars_note(struct step_series *steps, const char *source,
-				    struct tscope_error *err)
+void tsi_scalars_note(struct step_series *steps, const char *source)
 {
 	struct arena scratch = { 0 };
-	uint32_t id = take_text(steps, tsi_str_of(source), 0, &scratch);
+	uint32_t id = take_text(steps, source);
 	bool *is_listed;
 
-	note_role(steps, SCALAR_LOSS, id, &scratch);
-	note_role(steps, SCALAR_GRAD_NORM, id, &scratch);
+	note_role(steps, SCALAR_LOSS, id);
+	note_role(steps, SCALAR_GRAD_NORM, id);
 	is_listed = find_listed(steps, &scratch);
 	for (size_t i = 0; is_listed && i < steps->scalars.count; i++)
-		list_name(steps, is_listed, steps->scalars.items[i].name, id, &scratch);
-	enum tscope_status status = tsi_arena_status(&scratch, err);
+		list_name(steps, is_listed, steps->scalars.items[i].name, id);
+	steps->has_failed |= scratch.has_failed;
 	tsi_arena_deinit(&scratch);
-	return status;
 }
 
 /* ---- values of no step ---- */

@@ -29,9 +29,8 @@ struct scalar_part {
  * what several parts say, the last holds. Values that are of no step (is_sample) are left out.
  * O((n + m) log n).
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_scalars_join(struct step_series *steps, const struct scalar_part *parts,
-				    size_t part_count, struct tscope_error *err);
+void tsi_scalars_join(struct step_series *steps, const struct scalar_part *parts,
+		      size_t part_count);
 
 /*
  * Marks as is_sample the values whose names tsi_scalar_counts_samples() knows; returns how many
@@ -40,9 +39,7 @@ enum tscope_status tsi_scalars_join(struct step_series *steps, const struct scal
 uint64_t tsi_scalars_mark_samples(struct metric_log *log, struct arena *arena);
 
 /* Notes the names of the scalars that the records hold by now, with where they come from. */
-TSI_MUST_CHECK
-enum tscope_status tsi_scalars_note(struct step_series *steps, const char *source,
-				    struct tscope_error *err);
+void tsi_scalars_note(struct step_series *steps, const char *source);
 
 /*
  * Gives each role to one name: to that of `names` (--scalar), where one is there, and to none
@@ -51,10 +48,7 @@ enum tscope_status tsi_scalars_note(struct step_series *steps, const char *sourc
  * Values of the loss and of the gradient's norm go to the records, those of what was taken for
  * them before back to the scalars. names may be NULL. May be called again.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_scalars_settle(struct step_series *steps,
-				      const struct tscope_scalar_names *names,
-				      struct tscope_error *err);
+void tsi_scalars_settle(struct step_series *steps, const struct tscope_scalar_names *names);
 
 /* The role that a name has by convention, and how much it is preferred (0: most); SCALAR_OTHER. */
 enum scalar_role tsi_scalar_role(struct str name, unsigned *rank);

@@ -48,42 +48,27 @@ static struct str all_of(const struct json_text *text)
 	return (struct str){ text->chars, text->length };
 }
 
-#define NO_ROOM UINT32_MAX /* an id: the names are full */
-
-/* The id of a text, or NO_ROOM. Without memory the arena says so. */
-static uint32_t keep(struct intern *names, struct str text, struct arena *arena)
+/* Frees what was made on the way, and keeps whether memory ran out. */
+static void end_scratch(struct step_series *steps, struct arena *scratch)
 {
-	uint32_t id = NO_ROOM;
-	enum tscope_status status = tsi_intern_add(names, text, &id, NULL);
-
-	arena->has_failed |= status == TSCOPE_E_NOMEM;
-	return status == TSCOPE_OK ? id : NO_ROOM;
-}
-
-/* Frees what was made on the way, and says whether memory ran out. */
-static enum tscope_status end_scratch(struct arena *scratch, struct tscope_error *err)
-{
-	enum tscope_status status = tsi_arena_status(scratch, err);
-
+	steps->has_failed |= scratch->has_failed;
 	tsi_arena_deinit(scratch);
-	return status;
 }
 
-enum tscope_status tsi_settings_text(struct intern *names, struct str value, uint32_t *id,
-				     struct tscope_error *err)
+void tsi_settings_text(struct step_series *steps, struct str value, uint32_t *id)
 {
 	struct arena arena = { 0 };
 	struct json_text text = { .arena = &arena };
 
 	if (!tsi_json_is_string(value))
-		return TSCOPE_OK;
+		return;
 	tsi_json_text_add_unescaped(&text, tsi_json_unquote(value));
 	if (!arena.has_failed) {
 		cut(&text, 0, SETTING_MAX_NAME_BYTES);
-		uint32_t kept = keep(names, all_of(&text), &arena);
-		*id = kept == NO_ROOM ? *id : kept;
+		uint32_t kept = tsi_steps_name(steps, all_of(&text));
+		*id = kept == NO_ROW ? *id : kept;
 	}
-	return end_scratch(&arena, err);
+	end_scratch(steps, &arena);
 }
 
 /* ---- settings ---- */
@@ -117,52 +102,43 @@ static int compare(const void *left, const void *right)
 	return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
-/* Puts settings in order, by name, and keeps the last of one name. */
-static void sort_settings(struct step_settings *settings, const struct intern *names,
-			  struct arena *arena)
+void tsi_settings_sort(struct step_series *steps, struct step_settings *settings)
 {
+	struct arena scratch = { 0 };
 	size_t count = settings->count;
-	struct sorted *sorted = count ? tsi_arena_new(arena, count, sizeof(*sorted)) : NULL;
+	struct sorted *sorted = count ? tsi_arena_new(&scratch, count, sizeof(*sorted)) : NULL;
 
-	if (!sorted)
-		return;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; sorted && i < count; i++)
 		sorted[i] = (struct sorted){
-			tsi_intern_text(names, settings->items[i].name),
+			tsi_intern_text(&steps->names, settings->items[i].name),
 			settings->items[i],
 			i,
 		};
-	qsort(sorted, count, sizeof(*sorted), compare);
-	settings->count = 0;
-	for (size_t i = 0; i < count; i++)
+	if (sorted) {
+		qsort(sorted, count, sizeof(*sorted), compare);
+		settings->count = 0;
+	}
+	for (size_t i = 0; sorted && i < count; i++)
 		if (i + 1 == count || sorted[i].setting.name != sorted[i + 1].setting.name)
 			settings->items[settings->count++] = sorted[i].setting;
-}
-
-enum tscope_status tsi_settings_sort(struct step_settings *settings, const struct intern *names,
-				     struct tscope_error *err)
-{
-	struct arena scratch = { 0 };
-
-	sort_settings(settings, names, &scratch);
-	return end_scratch(&scratch, err);
+	end_scratch(steps, &scratch);
 }
 
 /* Without its texts, which had no room, it is nothing. */
-static void add_setting(struct step_settings *settings, struct step_setting setting,
-			struct arena *arena)
+static void add_setting(struct step_series *steps, struct step_settings *settings,
+			struct step_setting setting)
 {
-	if (setting.name == NO_ROOM || setting.value == NO_ROOM)
+	if (setting.name == NO_ROW || setting.value == NO_ROW)
 		return;
 	if (tsi_array_reserve(&settings->items, &settings->capacity, settings->count + 1,
 			      sizeof(*settings->items), NULL) == TSCOPE_OK)
 		settings->items[settings->count++] = setting;
 	else
-		arena->has_failed = true;
+		steps->has_failed = true;
 }
 
 /* Adds a setting of two texts, which are cut. */
-static void add_texts(struct step_settings *settings, struct intern *names,
+static void add_texts(struct step_series *steps, struct step_settings *settings,
 		      struct setting_texts *texts)
 {
 	struct step_setting setting = { 0 };
@@ -171,16 +147,16 @@ static void add_texts(struct step_settings *settings, struct intern *names,
 		return;
 	cut(&texts->name, 0, SETTING_MAX_NAME_BYTES);
 	setting.is_text = cut(&texts->value, 0, SETTING_MAX_VALUE_BYTES) || texts->is_text;
-	setting.name = keep(names, all_of(&texts->name), &texts->arena);
-	setting.value = keep(names, all_of(&texts->value), &texts->arena);
-	add_setting(settings, setting, &texts->arena);
+	setting.name = tsi_steps_name(steps, all_of(&texts->name));
+	setting.value = tsi_steps_name(steps, all_of(&texts->value));
+	add_setting(steps, settings, setting);
 }
 
 /* ---- from JSON ---- */
 
 struct reader {
+	struct step_series *steps;
 	struct step_settings *settings;
-	struct intern *names;
 	struct setting_texts texts; /* and their arena for all */
 	struct json_text name;      /* with those of the objects that it is in */
 	bool is_nested;
@@ -196,7 +172,7 @@ static void take_value(struct reader *r, struct str value)
 		tsi_json_text_add_unescaped(&texts->value, tsi_json_unquote(value));
 	else
 		tsi_json_normalize(&texts->value, value);
-	add_texts(r->settings, r->names, texts);
+	add_texts(r->steps, r->settings, texts);
 }
 
 static void take_members(struct reader *r, struct str object);
@@ -226,40 +202,39 @@ static void take_members(struct reader *r, struct str object)
 	size_t start = r->name.length;
 
 	tsi_json_object_open(&members, object);
-	while (!r->texts.arena.has_failed && r->settings->count < MAX_SETTINGS &&
-	       tsi_json_object_next(&members, &name, &value)) {
+	while (!r->texts.arena.has_failed && !r->steps->has_failed &&
+	       r->settings->count < MAX_SETTINGS && tsi_json_object_next(&members, &name, &value)) {
 		take_member(r, name, value);
 		r->name.length = start;
 	}
 }
 
-enum tscope_status tsi_settings_read(struct step_settings *settings, struct intern *names,
-				     struct str object, bool is_nested, struct tscope_error *err)
+void tsi_settings_read(struct step_series *steps, struct step_settings *settings, struct str object,
+		       bool is_nested)
 {
-	struct reader reader = { .settings = settings, .names = names, .is_nested = is_nested };
+	struct reader reader = { .steps = steps, .settings = settings, .is_nested = is_nested };
 
 	reader.name.arena = &reader.texts.arena;
 	take_members(&reader, object);
-	sort_settings(settings, names, &reader.texts.arena);
-	return end_scratch(&reader.texts.arena, err);
+	end_scratch(steps, &reader.texts.arena);
+	tsi_settings_sort(steps, settings);
 }
 
 /* ---- from texts, traces and other series ---- */
 
-enum tscope_status tsi_settings_add(struct step_settings *settings, struct intern *names,
-				    struct str name, struct str value, struct tscope_error *err)
+void tsi_settings_add(struct step_series *steps, struct step_settings *settings, struct str name,
+		      struct str value)
 {
 	struct setting_texts texts = { 0 };
 
 	begin_texts(&texts, true);
 	tsi_json_text_add(&texts.name, name);
 	tsi_json_text_add(&texts.value, value);
-	add_texts(settings, names, &texts);
-	return end_scratch(&texts.arena, err);
+	add_texts(steps, settings, &texts);
+	end_scratch(steps, &texts.arena);
 }
 
-enum tscope_status tsi_settings_of_trace(struct step_series *steps,
-					 const struct tscope_trace *trace, struct tscope_error *err)
+void tsi_settings_of_trace(struct step_series *steps, const struct tscope_trace *trace)
 {
 	const struct {
 		const char *name;
@@ -274,52 +249,40 @@ enum tscope_status tsi_settings_of_trace(struct step_series *steps,
 		  tsi_intern_text(&trace->names, trace->hip_runtime_version) },
 		{ "trace.nccl_version", tsi_intern_text(&trace->names, trace->nccl_version) },
 	};
-	enum tscope_status status = TSCOPE_OK;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < TSI_COUNT_OF(rows); i++)
+	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++)
 		if (rows[i].value.length > 0)
-			status = tsi_settings_add(&steps->provenance.environment, &steps->names,
-						  tsi_str_of(rows[i].name), rows[i].value, err);
-	return status;
+			tsi_settings_add(steps, &steps->provenance.environment,
+					 tsi_str_of(rows[i].name), rows[i].value);
 }
 
-/*
- * Those of `from` go before the own ones, of which each is then the last of its name. A failure
- * leaves what was there.
- */
-static void join_settings(struct step_settings *settings, struct intern *names,
-			  const struct step_settings *from, const struct intern *from_names,
-			  struct arena *arena)
+/* Those of `from` go before the own ones, of which each is then the last of its name. */
+static void join_settings(struct step_series *steps, struct step_settings *settings,
+			  const struct step_settings *from, const struct intern *from_names)
 {
 	struct step_settings all = { 0 };
 
 	for (size_t i = 0; i < from->count; i++) {
 		const struct step_setting *item = &from->items[i];
 		struct step_setting copy = {
-			.name = keep(names, tsi_intern_text(from_names, item->name), arena),
-			.value = keep(names, tsi_intern_text(from_names, item->value), arena),
+			.name = tsi_steps_name(steps, tsi_intern_text(from_names, item->name)),
+			.value = tsi_steps_name(steps, tsi_intern_text(from_names, item->value)),
 			.is_text = item->is_text,
 		};
 
-		add_setting(&all, copy, arena);
+		add_setting(steps, &all, copy);
 	}
 	for (size_t i = 0; i < settings->count; i++)
-		add_setting(&all, settings->items[i], arena);
-	sort_settings(&all, names, arena);
-	if (arena->has_failed) {
-		free(all.items);
-		return;
-	}
+		add_setting(steps, &all, settings->items[i]);
+	tsi_settings_sort(steps, &all);
 	free(settings->items);
 	*settings = all;
 }
 
-enum tscope_status tsi_settings_take(struct step_series *steps, const struct step_series *from,
-				     struct tscope_error *err)
+void tsi_settings_take(struct step_series *steps, const struct step_series *from)
 {
 	struct step_provenance *to = &steps->provenance;
 	const struct step_provenance *other = &from->provenance;
-	struct arena scratch = { 0 };
 
 	if (isnan(to->started_s))
 		to->started_s = other->started_s;
@@ -327,12 +290,13 @@ enum tscope_status tsi_settings_take(struct step_series *steps, const struct ste
 		to->wall_s = other->wall_s;
 	if (to->step_count < 0)
 		to->step_count = other->step_count;
-	join_settings(&to->environment, &steps->names, &other->environment, &from->names, &scratch);
-	join_settings(&to->config, &steps->names, &other->config, &from->names, &scratch);
+	if (steps->has_failed || from->has_failed)
+		return;
+	join_settings(steps, &to->environment, &other->environment, &from->names);
+	join_settings(steps, &to->config, &other->config, &from->names);
 	if (to->run_name == 0)
-		to->run_name = keep(&steps->names, tsi_intern_text(&from->names, other->run_name),
-				    &scratch);
-	if (to->run_name == NO_ROOM)
+		to->run_name =
+			tsi_steps_name(steps, tsi_intern_text(&from->names, other->run_name));
+	if (to->run_name == NO_ROW)
 		to->run_name = 0;
-	return end_scratch(&scratch, err);
 }

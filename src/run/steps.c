@@ -47,14 +47,30 @@ int64_t tsi_time_of_run(const struct tscope_trace *trace, int64_t time_ns)
 	return tsi_ckd_add(&unix_ns, time_ns, trace->info.base_time_ns) ? time_ns : unix_ns;
 }
 
-enum tscope_status tsi_steps_init(struct step_series *steps, struct tscope_error *err)
+void tsi_steps_init(struct step_series *steps)
 {
 	*steps = (struct step_series){
 		.rank = -1,
 		.world_size = -1,
 		.provenance = { .started_s = NAN, .wall_s = NAN, .step_count = -1 },
 	};
-	return tsi_intern_init(&steps->names, MAX_STEP_NAMES, err);
+	steps->has_failed = tsi_intern_init(&steps->names, MAX_STEP_NAMES, NULL) != TSCOPE_OK;
+}
+
+enum tscope_status tsi_steps_status(const struct step_series *steps, struct tscope_error *err)
+{
+	return steps->has_failed ? tsi_fail_nomem(err) : TSCOPE_OK;
+}
+
+uint32_t tsi_steps_name(struct step_series *steps, struct str text)
+{
+	enum tscope_status status = TSCOPE_E_NOMEM;
+	uint32_t id;
+
+	if (!steps->has_failed)
+		status = tsi_intern_add(&steps->names, text, &id, NULL);
+	steps->has_failed |= status == TSCOPE_E_NOMEM;
+	return status == TSCOPE_OK ? id : NO_ROW;
 }
 
 void tsi_steps_deinit(struct step_series *steps)
@@ -77,16 +93,22 @@ void tsi_steps_move(struct step_series *to, struct step_series *from)
 	*from = (struct step_series){ 0 };
 }
 
-static enum tscope_status add_record(struct step_series *steps, const struct step_record *record,
-				     struct tscope_error *err)
+/* Room for one item more in an array of the series. False without memory. */
+static bool has_room(struct step_series *steps, void *items, size_t *capacity, size_t count,
+		     size_t item_bytes)
 {
-	if (steps->count >= NO_ROW)
-		return tsi_fail(err, TSCOPE_E_LIMIT, "more steps than fit into 32 bits");
-	if (tsi_array_reserve(&steps->records, &steps->capacity, steps->count + 1,
-			      sizeof(*steps->records), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	steps->records[steps->count++] = *record;
-	return TSCOPE_OK;
+	steps->has_failed =
+		steps->has_failed || count >= NO_ROW ||
+		tsi_array_reserve(items, capacity, count + 1, item_bytes, NULL) != TSCOPE_OK;
+	return !steps->has_failed;
+}
+
+static struct step_record *add_record(struct step_series *steps, const struct step_record *record)
+{
+	if (!has_room(steps, &steps->records, &steps->capacity, steps->count, sizeof(*record)))
+		return NULL;
+	steps->records[steps->count] = *record;
+	return &steps->records[steps->count++];
 }
 
 struct step_record tsi_step_record(int64_t number)
@@ -98,42 +120,33 @@ struct step_record tsi_step_record(int64_t number)
 	return record;
 }
 
-enum tscope_status tsi_steps_add(struct step_series *steps, int64_t number,
-				 struct step_record **ret, struct tscope_error *err)
+struct step_record *tsi_steps_add(struct step_series *steps, int64_t number)
 {
 	struct step_record record = tsi_step_record(number);
-	enum tscope_status status = add_record(steps, &record, err);
 
-	if (status == TSCOPE_OK)
-		*ret = &steps->records[steps->count - 1];
-	return status;
+	return add_record(steps, &record);
 }
 
-enum tscope_status tsi_steps_add_extra(struct step_series *steps, struct step_extras *extras,
-				       struct str name, double value, struct tscope_error *err)
+bool tsi_steps_add_extra(struct step_series *steps, struct step_extras *extras, struct str name,
+			 double value)
 {
-	uint32_t id;
-	enum tscope_status status = tsi_intern_add(&steps->names, name, &id, err);
+	uint32_t id = tsi_steps_name(steps, name);
 
-	if (status != TSCOPE_OK)
-		return status;
-	if (tsi_array_reserve(&extras->items, &extras->capacity, extras->count + 1,
-			      sizeof(*extras->items), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (id == NO_ROW || !has_room(steps, &extras->items, &extras->capacity, extras->count,
+				      sizeof(*extras->items)))
+		return false;
 	extras->items[extras->count++] =
 		(struct step_extra){ (uint32_t)(steps->count - 1), id, value };
-	return TSCOPE_OK;
+	return true;
 }
 
-enum tscope_status tsi_steps_add_budget(struct step_series *steps, const struct step_budget *budget,
-					uint32_t *index, struct tscope_error *err)
+uint32_t tsi_steps_add_budget(struct step_series *steps, const struct step_budget *budget)
 {
-	if (tsi_array_reserve(&steps->budgets, &steps->budget_capacity, steps->budget_count + 1,
-			      sizeof(*steps->budgets), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	*index = (uint32_t)steps->budget_count;
-	steps->budgets[steps->budget_count++] = *budget;
-	return TSCOPE_OK;
+	if (!has_room(steps, &steps->budgets, &steps->budget_capacity, steps->budget_count,
+		      sizeof(*budget)))
+		return NO_ROW;
+	steps->budgets[steps->budget_count] = *budget;
+	return (uint32_t)steps->budget_count++;
 }
 
 static bool is_in_range(const struct step_record *record,
@@ -274,9 +287,7 @@ static bool has_point_to_point(const struct tscope_trace *trace)
 	return false;
 }
 
-enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
-					  const struct tscope_timeline *timeline,
-					  struct tscope_error *err)
+void tsi_steps_add_timeline(struct step_series *steps, const struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = timeline->trace;
 
@@ -287,19 +298,16 @@ enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
 	steps->is_counted = !timeline->is_numbered;
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		struct step_budget budget = budget_of_step(timeline, i);
-		struct step_record *record;
-		uint32_t index;
-		enum tscope_status status =
-			tsi_steps_add(steps, timeline->steps[i].number, &record, err);
-		if (status == TSCOPE_OK)
-			status = tsi_steps_add_budget(steps, &budget, &index, err);
-		if (status != TSCOPE_OK)
-			return status;
+		struct step_record *record = tsi_steps_add(steps, timeline->steps[i].number);
+		uint32_t index = tsi_steps_add_budget(steps, &budget);
+
+		if (index == NO_ROW)
+			return;
 		record->budget = index;
 		fill_from_timeline(record, timeline, &budget);
 	}
 	tsi_note_memory(steps, timeline);
-	return tsi_settings_of_trace(steps, trace, err);
+	tsi_settings_of_trace(steps, trace);
 }
 
 /* ---- joining ---- */
@@ -325,24 +333,17 @@ static void describe_budgets(struct step_series *steps, const struct step_series
 		steps->doubt = from->doubt;
 }
 
-enum tscope_status tsi_steps_append(struct step_series *steps, const struct step_series *from,
-				    struct tscope_error *err)
+void tsi_steps_append(struct step_series *steps, const struct step_series *from)
 {
 	describe_budgets(steps, from);
 	steps->is_of_trace |= from->is_of_trace;
 	for (size_t i = 0; i < from->count; i++) {
 		struct step_record record = from->records[i];
-		enum tscope_status status = TSCOPE_OK;
 
 		if (record.budget != NO_ROW)
-			status = tsi_steps_add_budget(steps, &from->budgets[record.budget],
-						      &record.budget, err);
-		if (status == TSCOPE_OK)
-			status = add_record(steps, &record, err);
-		if (status != TSCOPE_OK)
-			return status;
+			record.budget = tsi_steps_add_budget(steps, &from->budgets[record.budget]);
+		(void)add_record(steps, &record);
 	}
-	return TSCOPE_OK;
 }
 
 size_t tsi_count_timed(const struct step_series *steps)
@@ -434,21 +435,16 @@ static void take_memory(struct step_record *record, struct step_budget *budget,
 }
 
 /* Joins a step of a trace to the record `index`, or to a new one where that is NO_ROW. */
-static enum tscope_status join_step(struct step_series *steps, uint32_t index,
-				    const struct step_series *from, const struct step_record *other,
-				    struct tscope_error *err)
+static void join_step(struct step_series *steps, uint32_t index, const struct step_series *from,
+		      const struct step_record *other)
 {
-	struct step_record *record;
-	enum tscope_status status;
-	uint32_t budget;
+	uint32_t budget = tsi_steps_add_budget(steps, &from->budgets[other->budget]);
+	struct step_record *record =
+		index == NO_ROW ? tsi_steps_add(steps, other->number) : &steps->records[index];
 
-	status = tsi_steps_add_budget(steps, &from->budgets[other->budget], &budget, err);
-	if (status == TSCOPE_OK && index == NO_ROW)
-		status = tsi_steps_add(steps, other->number, &record, err);
-	if (status != TSCOPE_OK)
-		return status;
+	if (steps->has_failed)
+		return;
 	if (index != NO_ROW) {
-		record = &steps->records[index];
 		take_memory(record, &steps->budgets[budget], other);
 	} else {
 		record->mark = other->mark;
@@ -457,31 +453,27 @@ static enum tscope_status join_step(struct step_series *steps, uint32_t index,
 	record->budget = budget;
 	if (steps->is_of_trace)
 		take_time(record, other);
-	return TSCOPE_OK;
 }
 
-enum tscope_status tsi_steps_join(struct step_series *records, const struct step_series *from,
-				  struct tscope_error *err)
+void tsi_steps_join(struct step_series *records, const struct step_series *from)
 {
 	size_t own_count = 0;
 	struct sort_pair *by_number = NULL;
-	enum tscope_status status =
-		tsi_steps_by_number(&by_number, &own_count, records, false, err);
 
+	if (tsi_steps_by_number(&by_number, &own_count, records, false, NULL) != TSCOPE_OK)
+		records->has_failed = true;
 	describe_budgets(records, from);
 	if (records->is_timeless && from->is_of_trace) {
 		forget_times(records);
 		records->is_of_trace = true;
 	}
-	for (size_t i = 0; status == TSCOPE_OK && i < from->count; i++) {
+	for (size_t i = 0; !records->has_failed && i < from->count; i++) {
 		const struct step_record *other = &from->records[i];
 		if (other->budget != NO_ROW)
-			status = join_step(records,
-					   tsi_step_of_number(by_number, own_count, other->number),
-					   from, other, err);
+			join_step(records, tsi_step_of_number(by_number, own_count, other->number),
+				  from, other);
 	}
 	free(by_number);
-	return status;
 }
 
 /* The rank that took longest for an aligned step; ties: the lowest. */
@@ -512,40 +504,36 @@ static size_t find_extra(const struct step_extras *extras, uint32_t record)
 }
 
 /* Appends a record of another series, with its phases of unknown names and without its budget. */
-static enum tscope_status copy_record(struct step_series *steps, const struct step_series *from,
-				      uint32_t index, struct tscope_error *err)
+static void copy_record(struct step_series *steps, const struct step_series *from, uint32_t index)
 {
+	const struct step_extras *phases = &from->phases;
 	struct step_record record = from->records[index];
-	enum tscope_status status;
 
 	record.budget = NO_ROW;
-	status = add_record(steps, &record, err);
-	for (size_t i = find_extra(&from->phases, index);
-	     status == TSCOPE_OK && i < from->phases.count && from->phases.items[i].record == index;
-	     i++)
-		status = tsi_steps_add_extra(
-			steps, &steps->phases,
-			tsi_intern_text(&from->names, from->phases.items[i].name),
-			from->phases.items[i].value, err);
-	return status;
+	if (!add_record(steps, &record))
+		return;
+	for (size_t i = find_extra(phases, index);
+	     i < phases->count && phases->items[i].record == index; i++)
+		tsi_steps_add_extra(steps, &steps->phases,
+				    tsi_intern_text(&from->names, phases->items[i].name),
+				    phases->items[i].value);
 }
 
-enum tscope_status tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks,
-				     size_t rank_count, struct tscope_error *err)
+void tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks, size_t rank_count)
 {
 	struct step_alignment alignment;
-	enum tscope_status status = tsi_align(&alignment, ranks, rank_count, err);
+
+	if (tsi_align(&alignment, ranks, rank_count, NULL) != TSCOPE_OK)
+		ret->has_failed = true;
 
 	for (size_t i = 0; i < rank_count; i++) {
 		ret->is_timeless |= ranks[i].is_timeless;
 		ret->unknown_time_count += tsi_count_unknown_times(&ranks[i]);
 	}
-	for (size_t i = 0; status == TSCOPE_OK && i < alignment.count; i++) {
+	for (size_t i = 0; !ret->has_failed && i < alignment.count; i++) {
 		size_t rank = slowest_rank(&alignment, ranks, i);
 
-		status = copy_record(ret, &ranks[rank], alignment.records[i * rank_count + rank],
-				     err);
+		copy_record(ret, &ranks[rank], alignment.records[i * rank_count + rank]);
 	}
 	tsi_alignment_deinit(&alignment);
-	return status;
 }

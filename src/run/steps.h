@@ -187,6 +187,7 @@ struct step_series {
 	int64_t memory_event_count; /* events of traces that the memory of steps is made of */
 	int64_t oom_count;          /* "[OutOfMemory]" events of traces, on any device */
 	struct step_provenance provenance;
+	bool has_failed; /* memory ran out while it was made: see tsi_steps_status() */
 };
 
 /* The devices that sums are over and are divided by: a rank without any counts as one. */
@@ -195,10 +196,19 @@ static inline uint32_t tsi_counted_devices(const struct step_series *steps)
 	return steps->device_count ? steps->device_count : 1;
 }
 
-/* An empty series. On failure it may be deinited. */
-TSI_MUST_CHECK
-enum tscope_status tsi_steps_init(struct step_series *steps, struct tscope_error *err);
+/*
+ * An empty series. Running out of memory is sticky, as in an arena: from then on nothing is added
+ * to the series, and tsi_steps_status() says so, once all is there that belongs to it.
+ */
+void tsi_steps_init(struct step_series *steps);
 void tsi_steps_deinit(struct step_series *steps); /* fine on a zeroed struct */
+
+/* TSCOPE_OK, or TSCOPE_E_NOMEM with err filled. */
+TSI_MUST_CHECK
+enum tscope_status tsi_steps_status(const struct step_series *steps, struct tscope_error *err);
+
+/* The id of a text among the names; NO_ROW where these have no room, or without memory. */
+uint32_t tsi_steps_name(struct step_series *steps, struct str text);
 
 /* Gives to what from held; from is zeroed. */
 void tsi_steps_move(struct step_series *to, struct step_series *from);
@@ -206,26 +216,20 @@ void tsi_steps_move(struct step_series *to, struct step_series *from);
 /* A record that holds nothing yet. */
 struct step_record tsi_step_record(int64_t number);
 
-/* Appends a record that holds nothing yet; *ret is valid until the next call. */
+/* Appends a record that holds nothing yet, valid until the next call; NULL without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_steps_add(struct step_series *steps, int64_t number,
-				 struct step_record **ret, struct tscope_error *err);
+struct step_record *tsi_steps_add(struct step_series *steps, int64_t number);
 
-/* Notes a phase or scalar of another name for the last record. */
-TSI_MUST_CHECK
-enum tscope_status tsi_steps_add_extra(struct step_series *steps, struct step_extras *extras,
-				       struct str name, double value, struct tscope_error *err);
+/* Notes a phase or scalar of another name for the last record. False: there is no room for it. */
+bool tsi_steps_add_extra(struct step_series *steps, struct step_extras *extras, struct str name,
+			 double value);
 
-/* Appends a budget; *index is for the record that it belongs to. */
+/* Appends a budget; returns its index for the record that it belongs to, NO_ROW without memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_steps_add_budget(struct step_series *steps, const struct step_budget *budget,
-					uint32_t *index, struct tscope_error *err);
+uint32_t tsi_steps_add_budget(struct step_series *steps, const struct step_budget *budget);
 
 /* Appends the steps of a timeline, each with its budget: phases are made of budget lines. */
-TSI_MUST_CHECK
-enum tscope_status tsi_steps_add_timeline(struct step_series *steps,
-					  const struct tscope_timeline *timeline,
-					  struct tscope_error *err);
+void tsi_steps_add_timeline(struct step_series *steps, const struct tscope_timeline *timeline);
 
 /* A time of the trace as Unix time, or as it is where the trace does not know it. */
 int64_t tsi_time_of_run(const struct tscope_trace *trace, int64_t time_ns);
@@ -237,9 +241,7 @@ int64_t tsi_time_of_run(const struct tscope_trace *trace, int64_t time_ns);
 void tsi_steps_select(struct step_series *steps, const struct tscope_timeline_options *options);
 
 /* Appends the steps of a later window of the same rank; from stays as it was. */
-TSI_MUST_CHECK
-enum tscope_status tsi_steps_append(struct step_series *steps, const struct step_series *from,
-				    struct tscope_error *err);
+void tsi_steps_append(struct step_series *steps, const struct step_series *from);
 
 /*
  * Sets is_timeless where none of the records holds a phase. (One without a phase
@@ -254,18 +256,14 @@ void tsi_steps_settle_times(struct step_series *steps);
  * Where the records are timeless, times and phases are the trace's, too.
  * from is left as it was.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_steps_join(struct step_series *records, const struct step_series *from,
-				  struct tscope_error *err);
+void tsi_steps_join(struct step_series *records, const struct step_series *from);
 
 /*
  * The steps of a run of several ranks: of each number that all ranks have a
  * counted time for, the record of the rank that took longest (ties: the lowest
  * rank). Records have no budgets.
  */
-TSI_MUST_CHECK
-enum tscope_status tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks,
-				     size_t rank_count, struct tscope_error *err);
+void tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks, size_t rank_count);
 
 /* ns of a phase of unknown name, as an integer. */
 static inline int64_t tsi_extra_ns(const struct step_extra *extra)

@@ -81,28 +81,27 @@ static void begin_run(struct step_series *steps, struct store_log *log, uint64_t
 	steps->device_count = 0;
 }
 
-static enum tscope_status read_line(struct step_series *steps, const struct text_row *line,
-				    uint64_t line_number, struct store_log *log,
-				    struct tscope_error *err)
+static void read_line(struct step_series *steps, const struct text_row *line, uint64_t line_number,
+		      struct store_log *log)
 {
 	struct str text = tsi_str_trim(line->text);
 	struct record_text record;
 
 	if (text.length == 0 && !line->is_too_long)
-		return TSCOPE_OK;
+		return;
 	log->line_count++;
 	if (line->is_too_long || tsi_json_check(text, LINE_MAX_DEPTH, NULL) != TSCOPE_OK) {
 		log->is_cut = !line->has_end && !line->is_too_long;
 		log->bad_line_count += !log->is_cut;
-		return TSCOPE_OK;
+		return;
 	}
 	if (!tsi_record_split(&record, text)) {
 		log->bad_line_count++;
-		return TSCOPE_OK;
+		return;
 	}
 	if (is_first_of_run(steps, &record))
 		begin_run(steps, log, line_number);
-	return tsi_record_add(steps, &record, log, err);
+	tsi_record_add(steps, &record, log);
 }
 
 static enum tscope_status read_steps(struct input *in, struct step_series *steps,
@@ -111,13 +110,12 @@ static enum tscope_status read_steps(struct input *in, struct step_series *steps
 	struct text_rows lines = { .in = in };
 	struct text_row line;
 	uint64_t line_number = 0;
-	enum tscope_status status;
+	enum tscope_status status = TSCOPE_OK;
 
-	while ((status = tsi_text_rows_next(&lines, &line, err)) == TSCOPE_OK) {
-		status = read_line(steps, &line, ++line_number, log, err);
-		if (status != TSCOPE_OK)
-			return status;
-	}
+	while (!steps->has_failed && (status = tsi_text_rows_next(&lines, &line, err)) == TSCOPE_OK)
+		read_line(steps, &line, ++line_number, log);
+	if (steps->has_failed)
+		return tsi_steps_status(steps, err);
 	return status == TSCOPE_END ? TSCOPE_OK : status;
 }
 

@@ -42,33 +42,32 @@ static int64_t first_time(const struct metric_log *log)
 	return first_ns;
 }
 
-enum tscope_status tsi_join_metrics(struct step_series *steps, const struct run_members *members,
-				    size_t first, size_t end, struct tscope_error *err)
+void tsi_join_metrics(struct step_series *steps, const struct run_members *members, size_t first,
+		      size_t end)
 {
 	struct arena scratch = { 0 };
 	size_t count = end - first;
 	struct turn *turns = tsi_arena_new(&scratch, count, sizeof(*turns));
 	struct scalar_part *parts = tsi_arena_new(&scratch, count, sizeof(*parts));
-	enum tscope_status status = tsi_arena_status(&scratch, err);
 
-	for (size_t i = 0; status == TSCOPE_OK && i < count; i++) {
+	for (size_t i = 0; parts && i < count; i++) {
 		const struct loaded *loaded = tsi_member(members, first + i);
 
 		turns[i] = (struct turn){ first_time(&loaded->metrics),
 					  members->items[first + i].file };
-		status = tsi_settings_take(steps, &loaded->steps, err);
+		tsi_settings_take(steps, &loaded->steps);
 	}
-	if (status == TSCOPE_OK && count > 0) {
+	if (parts && count > 0) {
 		qsort(turns, count, sizeof(*turns), compare_turns);
 		for (size_t i = 0; i < count; i++) {
 			const struct loaded *loaded = members->loaded[turns[i].file];
 
 			parts[i] = (struct scalar_part){ &loaded->metrics, loaded->input.format };
 		}
-		status = tsi_scalars_join(steps, parts, count, err);
+		tsi_scalars_join(steps, parts, count);
 	}
+	steps->has_failed |= scratch.has_failed;
 	tsi_arena_deinit(&scratch);
-	return status;
 }
 
 /* ---- before they are joined ---- */
@@ -130,8 +129,10 @@ enum tscope_status tsi_settle_metrics(const struct run_ranks *ranks,
 	enum tscope_status status = TSCOPE_OK;
 
 	mark_warmup(ranks, members, &options->timeline);
-	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++)
-		status = tsi_scalars_settle(&ranks->series[i], names, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++) {
+		tsi_scalars_settle(&ranks->series[i], names);
+		status = tsi_steps_status(&ranks->series[i], err);
+	}
 	for (size_t role = 0; status == TSCOPE_OK && role < TSCOPE_SCALAR_ROLE_COUNT; role++)
 		if (names->names[role] && !has_role(ranks, (enum scalar_role)role))
 			tsi_run_note(

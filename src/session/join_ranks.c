@@ -17,8 +17,7 @@ struct joining {
 };
 
 /* Takes what a file says once for all steps of its rank; the first file that says it wins. */
-static enum tscope_status take_description(struct step_series *steps,
-					   const struct step_series *from, struct tscope_error *err)
+static void take_description(struct step_series *steps, const struct step_series *from)
 {
 	if (steps->world_size < 0)
 		steps->world_size = from->world_size;
@@ -30,12 +29,12 @@ static enum tscope_status take_description(struct step_series *steps,
 		steps->peak_flops = from->peak_flops;
 	if (!steps->clock.is_known)
 		steps->clock = from->clock;
-	return tsi_settings_take(steps, from, err);
+	tsi_settings_take(steps, from);
 }
 
 /* All traces of the last rank as one series; the one with the most steps speaks for the rank. */
-static enum tscope_status join_windows(const struct joining *joining, size_t first, size_t end,
-				       struct step_series *windows, struct tscope_error *err)
+static void join_windows(const struct joining *joining, size_t first, size_t end,
+			 struct step_series *windows)
 {
 	struct run_rank *rank = &joining->ranks->ranks[joining->ranks->count - 1];
 	size_t most = 0;
@@ -48,37 +47,32 @@ static enum tscope_status join_windows(const struct joining *joining, size_t fir
 			tsi_keep_secondary(rank, loaded);
 			continue;
 		}
-		if (take_description(windows, &loaded->steps, err) != TSCOPE_OK ||
-		    tsi_steps_append(windows, &loaded->steps, err) != TSCOPE_OK)
-			return TSCOPE_E_NOMEM;
+		take_description(windows, &loaded->steps);
+		tsi_steps_append(windows, &loaded->steps);
 		if (count >= most) {
 			most = count;
 			rank->trace_analysis = loaded->analysis;
 		}
 	}
-	return TSCOPE_OK;
 }
 
 /* Joins the traces [first, end) to the records that the job wrote itself. */
-static enum tscope_status join_traces(const struct joining *joining, size_t first, size_t end,
-				      struct tscope_error *err)
+static void join_traces(const struct joining *joining, size_t first, size_t end)
 {
 	struct step_series *steps = &joining->ranks->series[joining->ranks->count - 1], windows;
 	size_t record_count = steps->count;
-	enum tscope_status status = tsi_steps_init(&windows, err);
 
-	if (status == TSCOPE_OK)
-		status = join_windows(joining, first, end, &windows, err);
-	if (status == TSCOPE_OK)
-		status = take_description(steps, &windows, err);
-	if (status == TSCOPE_OK && windows.count > 0)
-		status = tsi_steps_join(steps, &windows, err);
-	if (status == TSCOPE_OK && steps->count > record_count)
+	tsi_steps_init(&windows);
+	join_windows(joining, first, end, &windows);
+	take_description(steps, &windows);
+	if (windows.count > 0)
+		tsi_steps_join(steps, &windows);
+	if (steps->count > record_count)
 		tsi_run_note(joining->notes,
 			     "%zu steps of the trace have no step record of their number",
 			     steps->count - record_count);
+	steps->has_failed |= windows.has_failed;
 	tsi_steps_deinit(&windows);
-	return status;
 }
 
 static struct step_series *add_rank(struct run_ranks *ranks)
@@ -90,101 +84,86 @@ static struct step_series *add_rank(struct run_ranks *ranks)
  * The series of the rank that items [first, end) belong to: its own records stand first, its
  * metrics last.
  */
-static enum tscope_status join_rank(const struct joining *joining, size_t first, size_t end,
-				    struct tscope_error *err)
+static void join_rank(const struct joining *joining, size_t first, size_t end)
 {
 	const struct run_members *members = joining->members;
 	struct step_series *steps = add_rank(joining->ranks);
 	struct loaded *loaded = tsi_member(members, first);
 	size_t metrics = first;
-	enum tscope_status status;
 
 	while (metrics < end && members->items[metrics].kind != RUN_ITEM_METRICS)
 		metrics++;
 	if (members->items[first].kind == RUN_ITEM_STEPS) {
 		tsi_steps_move(steps, &loaded->steps);
-		status = tsi_scalars_note(steps, loaded->input.format, err);
-		if (status == TSCOPE_OK)
-			status = join_traces(joining, first + 1, metrics, err);
+		tsi_scalars_note(steps, loaded->input.format);
+		join_traces(joining, first + 1, metrics);
 	} else {
-		status = tsi_steps_init(steps, err);
-		if (status == TSCOPE_OK)
-			status = join_windows(joining, first, metrics, steps, err);
+		tsi_steps_init(steps);
+		join_windows(joining, first, metrics, steps);
 	}
-	if (status == TSCOPE_OK)
-		status = tsi_join_metrics(steps, members, metrics, end, err);
+	tsi_join_metrics(steps, members, metrics, end);
 	steps->rank = members->items[first].rank;
-	return status;
 }
 
-static enum tscope_status add_empty_rank(struct run_ranks *ranks, int64_t rank,
-					 struct tscope_error *err)
+static void add_empty_rank(struct run_ranks *ranks, int64_t rank)
 {
 	struct step_series *steps = add_rank(ranks);
-	enum tscope_status status = tsi_steps_init(steps, err);
 
+	tsi_steps_init(steps);
 	steps->rank = rank;
-	return status;
 }
 
 /* For a run of files about memory alone: the ranks that they name, or one without a number. */
-static enum tscope_status add_memory_ranks(const struct joining *joining, struct tscope_error *err)
+static void add_memory_ranks(const struct joining *joining)
 {
 	const struct run_members *members = joining->members;
-	enum tscope_status status = TSCOPE_OK;
 	int64_t last = -1;
 
-	for (size_t i = 0; status == TSCOPE_OK && i < members->item_count; i++) {
+	for (size_t i = 0; i < members->item_count; i++) {
 		if (members->items[i].rank <= last)
 			continue;
 		last = members->items[i].rank;
-		status = add_empty_rank(joining->ranks, last, err);
+		add_empty_rank(joining->ranks, last);
 	}
-	if (status == TSCOPE_OK && joining->ranks->count == 0)
-		status = add_empty_rank(joining->ranks, -1, err);
-	return status;
+	if (joining->ranks->count == 0)
+		add_empty_rank(joining->ranks, -1);
 }
 
 /* Statistics of memory go to the steps, too, where their rank has any. */
-static enum tscope_status join_memory_steps(const struct joining *joining, size_t rank,
-					    const struct loaded *loaded, struct tscope_error *err)
+static void join_memory_steps(const struct joining *joining, size_t rank,
+			      const struct loaded *loaded)
 {
-	size_t step_count;
-	enum tscope_status status;
+	size_t step_count = 0;
 
-	if (loaded->memory_steps.count == 0)
-		return TSCOPE_OK;
-	status = tsi_memory_steps_join(&joining->ranks->series[rank], &loaded->memory_steps,
-				       &step_count, err);
-	if (status == TSCOPE_OK && step_count > 0)
+	if (loaded->memory_steps.count > 0)
+		step_count =
+			tsi_memory_steps_join(&joining->ranks->series[rank], &loaded->memory_steps);
+	if (step_count > 0)
 		tsi_run_note(joining->notes,
 			     "memory of %zu step%s is that of %s, where "
 			     "iteration 1 of training_step is step 0",
 			     step_count, step_count == 1 ? "" : "s", loaded->input.path);
-	return status;
 }
 
 /* A file whose rank is not one of the run's, or not known, speaks for the run alone. */
-static enum tscope_status join_memory(const struct joining *joining, struct tscope_error *err)
+static void join_memory(const struct joining *joining)
 {
 	const struct run_members *members = joining->members;
 	struct run_ranks *ranks = joining->ranks;
-	enum tscope_status status = TSCOPE_OK;
 
 	for (size_t i = members->step_item_count; i < members->item_count; i++) {
 		const struct loaded *loaded = tsi_member(members, i);
 
-		for (size_t rank = 0; status == TSCOPE_OK && rank < ranks->count; rank++) {
+		for (size_t rank = 0; rank < ranks->count; rank++) {
 			if (ranks->series[rank].rank != members->items[i].rank)
 				continue;
 			if (members->items[i].kind == RUN_ITEM_MEMORY)
 				tsi_run_memory_offer(&ranks->ranks[rank].memory, loaded);
-			status = join_memory_steps(joining, rank, loaded, err);
+			join_memory_steps(joining, rank, loaded);
 		}
 		if (members->items[i].kind == RUN_ITEM_MEMORY)
 			tsi_run_memory_offer(&ranks->memory, loaded);
 	}
-	return status;
 }
 
 enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_members *members,
@@ -198,14 +177,18 @@ enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_member
 		.ranks = tsi_arena_new(notes->arena, room, sizeof(*ret->ranks)),
 	};
 	enum tscope_status status = tsi_arena_status(notes->arena, err);
-	for (size_t first = 0, end; status == TSCOPE_OK && first < members->step_item_count;
-	     first = end) {
+	if (status != TSCOPE_OK)
+		return status;
+	for (size_t first = 0, end; first < members->step_item_count; first = end) {
 		end = tsi_end_of_rank(members, first);
-		status = join_rank(&joining, first, end, err);
+		join_rank(&joining, first, end);
 	}
-	if (status == TSCOPE_OK && ret->count == 0)
-		status = add_memory_ranks(&joining, err);
-	return status == TSCOPE_OK ? join_memory(&joining, err) : status;
+	if (ret->count == 0)
+		add_memory_ranks(&joining);
+	join_memory(&joining);
+	for (size_t i = 0; status == TSCOPE_OK && i < ret->count; i++)
+		status = tsi_steps_status(&ret->series[i], err);
+	return status;
 }
 
 void tsi_run_ranks_deinit(struct run_ranks *ranks)

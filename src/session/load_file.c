@@ -104,8 +104,9 @@ static enum tscope_status load_file(struct loaded *loaded, const struct load *lo
 				    struct tscope_error *err)
 {
 	const struct run_file *file = &load->file;
-	enum tscope_status status = tsi_steps_init(&loaded->steps, err);
+	enum tscope_status status;
 
+	tsi_steps_init(&loaded->steps);
 	loaded->input = (struct tscope_run_input){
 		.kind = input_kinds[file->kind],
 		.path = file->path,
@@ -113,16 +114,16 @@ static enum tscope_status load_file(struct loaded *loaded, const struct load *lo
 		.rank = file->name_rank,
 		.note = loaded->note,
 	};
-	if (status == TSCOPE_OK && file->kind == RUN_FILE_STEPS)
+	if (file->kind == RUN_FILE_STEPS)
 		status = tsi_load_steps(loaded, file, options, err);
-	else if (status == TSCOPE_OK && file->kind == RUN_FILE_MEMORY)
+	else if (file->kind == RUN_FILE_MEMORY)
 		status = load_memory(loaded, file->path, options, err);
-	else if (status == TSCOPE_OK && file->kind == RUN_FILE_METRICS)
+	else if (file->kind == RUN_FILE_METRICS)
 		status = tsi_load_metrics(loaded, file, options, err);
-	else if (status == TSCOPE_OK)
+	else
 		status = tsi_load_trace(loaded, load, options, err);
 	loaded->input.step_count = loaded->steps.count;
-	return status;
+	return status == TSCOPE_OK ? tsi_steps_status(&loaded->steps, err) : status;
 }
 
 static void do_load(struct load *load, const struct tscope_run_options *options)

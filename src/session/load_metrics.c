@@ -85,6 +85,6 @@ enum tscope_status tsi_load_metrics(struct loaded *loaded, const struct run_file
 	describe_metrics(loaded, &reading);
 	status = select_metrics(&loaded->metrics, &options->timeline, err);
 	if (status == TSCOPE_OK && file->metrics->describe)
-		status = file->metrics->describe(&folder, &loaded->steps, err);
+		file->metrics->describe(&folder, &loaded->steps);
 	return status;
 }

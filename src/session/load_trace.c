@@ -135,13 +135,9 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct load
 			tscope_analyze(&loaded->analysis, trace, timeline, &options->analysis, err);
 	if (status == TSCOPE_OK && load->keeps_log)
 		status = fill_log(&loaded->log, trace, timeline, err);
-	if (status == TSCOPE_OK)
-		status =
-			tsi_steps_append(&loaded->steps, tsi_analysis_steps(loaded->analysis), err);
-	if (status == TSCOPE_OK)
-		status = tsi_settings_take(&loaded->steps, tsi_analysis_steps(loaded->analysis),
-					   err);
 	if (status == TSCOPE_OK) {
+		tsi_steps_append(&loaded->steps, tsi_analysis_steps(loaded->analysis));
+		tsi_settings_take(&loaded->steps, tsi_analysis_steps(loaded->analysis));
 		note_clock(&loaded->steps.clock, trace, timeline, load->only);
 		describe_origin(loaded, trace, timeline);
 	}

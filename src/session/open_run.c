@@ -170,10 +170,10 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 		.rank_memory = ranks->ranks[0].memory.by_kind,
 		.options = options,
 	};
-	enum tscope_status status = tsi_steps_init(&run->slowest, err);
-
-	if (status == TSCOPE_OK && ranks->count > 1)
-		status = tsi_steps_slowest(&run->slowest, ranks->series, ranks->count, err);
+	tsi_steps_init(&run->slowest);
+	if (ranks->count > 1)
+		tsi_steps_slowest(&run->slowest, ranks->series, ranks->count);
+	enum tscope_status status = tsi_steps_status(&run->slowest, err);
 	if (status == TSCOPE_OK && ranks->count > 1 && run->slowest.count == 0 &&
 	    tsi_count_timed(&ranks->series[0]) > 0)
 		tsi_run_note(&run->notes,

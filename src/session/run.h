@@ -131,9 +131,8 @@ enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_member
 void tsi_run_ranks_deinit(struct run_ranks *ranks);
 
 /* Joins the files of metrics at [first, end) of the items to the steps of their rank. */
-TSI_MUST_CHECK
-enum tscope_status tsi_join_metrics(struct step_series *steps, const struct run_members *members,
-				    size_t first, size_t end, struct tscope_error *err);
+void tsi_join_metrics(struct step_series *steps, const struct run_members *members, size_t first,
+		      size_t end);
 
 /* Gives each role to one metric of a rank, once all of its steps are there. */
 TSI_MUST_CHECK

@@ -286,8 +286,8 @@ static void log_init(struct run *run, size_t rank)
 		struct step_budget budget = { 0 };
 
 		log->steps[i] = (struct rank_log_step){ .number = (int64_t)i };
-		must(tsi_steps_add_budget(&run->ranks[rank], &budget,
-					  &run->ranks[rank].records[i].budget, NULL));
+		run->ranks[rank].records[i].budget =
+			tsi_steps_add_budget(&run->ranks[rank], &budget);
 	}
 	for (size_t i = 0; i <= count; i++)
 		log->points[i] = (struct rank_point){
@@ -300,11 +300,13 @@ static void run_init(struct run *run, const struct kind *kind)
 {
 	*run = (struct run){ .kind = kind, .random = (uint64_t)(kind - kinds) };
 	for (size_t rank = 0; rank < kind->rank_count; rank++) {
-		struct step_record *record;
-		must(tsi_steps_init(&run->ranks[rank], NULL));
+
+		tsi_steps_init(&run->ranks[rank]);
 		run->ranks[rank].rank = (int64_t)rank;
 		for (size_t step = 0; step < kind->step_count; step++) {
-			must(tsi_steps_add(&run->ranks[rank], (int64_t)step, &record, NULL));
+			struct step_record *record =
+				tsi_steps_add(&run->ranks[rank], (int64_t)step);
+
 			record->has = STEP_HAS_TIME;
 		}
 		if (kind->is_traced)

@@ -32,7 +32,8 @@ static bool read_steps(struct step_series *steps, struct store_log *log, struct 
 	struct input *in;
 
 	*log = (struct store_log){ 0 };
-	if (tsi_steps_init(steps, NULL) != TSCOPE_OK ||
+	tsi_steps_init(steps);
+	if (steps->has_failed ||
 	    tsi_input_open_memory(&in, text.data, text.length, &options, NULL) != TSCOPE_OK)
 		return false;
 	enum tscope_status status = store->read(in, steps, log, NULL);
@@ -84,11 +85,12 @@ static void check_run_json(struct str text)
 	struct step_series steps = { 0 }, again = { 0 };
 	char *first = NULL, *second = NULL;
 
-	if (tsi_steps_init(&steps, NULL) == TSCOPE_OK &&
-	    tsi_run_json_read(text, &steps, NULL) == TSCOPE_OK &&
+	tsi_steps_init(&steps);
+	if (!steps.has_failed && tsi_run_json_read(text, &steps, NULL) == TSCOPE_OK &&
 	    (!steps.doubt || strlen(steps.doubt) < MAX_DOUBT_BYTES))
 		first = written(tsi_write_run_json, &steps);
-	if (first && tsi_steps_init(&again, NULL) == TSCOPE_OK) {
+	if (first) {
+		tsi_steps_init(&again);
 		require(tsi_run_json_read((struct str){ first, strlen(first) }, &again, NULL) ==
 			TSCOPE_OK);
 		second = written(tsi_write_run_json, &again);

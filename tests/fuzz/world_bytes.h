@@ -239,15 +239,14 @@ static void read_pieces(struct window_reading *r, const struct rank_log_step *st
 static void add_record(struct window_reading *r, const struct rank_log_step *step,
 		       const struct step_budget *budget)
 {
-	struct step_record *record;
+	struct step_record *record = tsi_steps_add(r->series, step->number);
 
-	require_ok(tsi_steps_add(r->series, step->number, &record, NULL));
 	record->has = STEP_HAS_TIME;
 	record->mark = step->mark;
 	record->time_ns = step->wall_ns;
 	record->phase_ns[PHASE_OTHER] = step->wall_ns;
 	record->phases = 1 << PHASE_OTHER;
-	require_ok(tsi_steps_add_budget(r->series, budget, &record->budget, NULL));
+	record->budget = tsi_steps_add_budget(r->series, budget);
 }
 
 static void read_steps(struct window_reading *r)
@@ -430,7 +429,7 @@ static void read_rank(struct bytes *bytes, struct rank_log *log, struct step_ser
 	bool is_again = (flags & RANK_AGAIN) && *first > 0;
 
 	require_ok(tsi_rank_log_init(log, NULL));
-	require_ok(tsi_steps_init(series, NULL));
+	tsi_steps_init(series);
 	series->rank = rank_before + 1 + take_below(bytes, 3);
 	series->world_size = -1;
 	series->device_count = flags & RANK_IS_HOST ? 0 : 1;

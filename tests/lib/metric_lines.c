@@ -49,6 +49,6 @@ void test_join(struct step_series *steps, const char *lines, const char *source)
 	struct metric_log log = test_metrics(lines);
 	struct scalar_part part = { &log, source };
 
-	assert_int_equal(tsi_scalars_join(steps, &part, 1, NULL), TSCOPE_OK);
+	tsi_scalars_join(steps, &part, 1);
 	tsi_metric_log_deinit(&log);
 }

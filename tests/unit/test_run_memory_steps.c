@@ -31,7 +31,9 @@ static enum tscope_status join(struct step_series *steps, const char *text, size
 	if (status == TSCOPE_OK)
 		status = tsi_memory_steps_init(&memory, &stats, err);
 	if (status == TSCOPE_OK)
-		status = tsi_memory_steps_join(steps, &memory, count, err);
+		*count = tsi_memory_steps_join(steps, &memory);
+	if (status == TSCOPE_OK)
+		status = tsi_steps_status(steps, err);
 	tsi_memory_steps_deinit(&memory);
 	tsi_arena_deinit(&stats.arena);
 	tsi_plain_free(plain);
@@ -137,13 +139,14 @@ static void test_memory(void **state)
 			"{'0.training_step.1.end': " MEMORY("100", "300", "200", "900") "}");
 		struct memory_stats stats;
 		struct memory_steps memory;
-		size_t count;
 
 		tsi_memory_stats_init(&stats, plain);
 		fail_alloc_at(n);
 		enum tscope_status status = tsi_memory_steps_init(&memory, &stats, NULL);
 		if (status == TSCOPE_OK)
-			status = tsi_memory_steps_join(&steps, &memory, &count, NULL);
+			(void)tsi_memory_steps_join(&steps, &memory);
+		if (status == TSCOPE_OK)
+			status = tsi_steps_status(&steps, NULL);
 		bool has_failed = fail_alloc_stop();
 		tsi_memory_steps_deinit(&memory);
 		tsi_arena_deinit(&stats.arena);
