@@ -17,6 +17,9 @@ SETS = {
     "ranks_more_work": "--ranks 4 --fault more_work --fault-rank 3 --fault-size 0.2",
     "ranks_slow_link": "--ranks 6 --plan tp --tensor 2 --host-ranks 2 "
                        "--fault slow_link --fault-group tp2 --fault-size 1",
+    "ranks_pipeline": "--ranks 4 --plan pp --stages 4 --microbatches 4 --steps 4 "
+                      "--fault larger_work --fault-rank 3 --fault-size 0.6",
+    "ranks_experts": "--ranks 4 --plan ep --expert-skew 2 --steps 6",
 }
 
 

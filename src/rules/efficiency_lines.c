@@ -108,17 +108,25 @@ static void tell_row(struct rule_context *ctx, size_t row)
 	const struct line *line = name.kind == TSCOPE_VALUE_TEXT ? find_line(ctx, name.text) : NULL;
 
 	if (line && tsi_is_worth_telling(ratio))
-		tsi_rule_detail(ctx, "%s %.0f %%%s", line->words, 100 * ratio,
-				line->cause == CAUSE_comm_exposed && tsi_comm_shares(ctx).is_known
-					? ", waiting included"
-					: "");
+		tsi_rule_detail(
+			ctx, "%s %.0f %%%s", line->words, 100 * ratio,
+			line->cause == CAUSE_comm_exposed &&
+					tsi_is_worth_telling(tsi_divide_comm(ctx, ratio).waiting)
+				? ", waiting included"
+				: "");
+}
+
+/* The largest line, where it is communication. */
+static struct comm_shares top_comm(const struct rule_context *ctx)
+{
+	return tsi_divide_comm(ctx, tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
 }
 
 const char *tsi_top_efficiency_line(const struct rule_context *ctx)
 {
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
 
-	if (top && top->cause == CAUSE_comm_exposed && tsi_comm_shares(ctx).is_known)
+	if (top && top->cause == CAUSE_comm_exposed && tsi_is_worth_telling(top_comm(ctx).waiting))
 		return "transfer between ranks";
 	return top ? top->words : "one line";
 }
@@ -126,17 +134,16 @@ const char *tsi_top_efficiency_line(const struct rule_context *ctx)
 double tsi_top_efficiency_share(const struct rule_context *ctx)
 {
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
-	struct comm_shares comm = tsi_comm_shares(ctx);
 
-	if (top && top->cause == CAUSE_comm_exposed && comm.is_known)
-		return comm.moving;
+	if (top && top->cause == CAUSE_comm_exposed)
+		return top_comm(ctx).moving;
 	return tsi_rule_real(ctx, "efficiency.top_recoverable_ratio");
 }
 
 /* Communication without waiting for slower ranks, which no faster link wins back. */
 static void recover_line(struct rule_context *ctx, const struct line *line)
 {
-	struct comm_shares comm = tsi_comm_shares(ctx);
+	struct comm_shares comm = top_comm(ctx);
 
 	if (line->part == GAIN_COMPUTE) { /* no step reaches the peak */
 		tsi_rule_bound(ctx);
@@ -144,7 +151,7 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 	}
 	if (line->cause == CAUSE_comm_exposed && !comm.is_known)
 		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED); /* some of it may be waiting */
-	if (line->cause != CAUSE_comm_exposed || !comm.is_known) {
+	if (line->cause != CAUSE_comm_exposed) {
 		tsi_gain_share(ctx, line->part,
 			       tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
 		return;

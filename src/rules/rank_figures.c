@@ -43,6 +43,35 @@ bool tsi_names_slow_rank(const struct rule_context *ctx)
 	return tsi_rule_rows(ctx, "distributed.slow_ranks") > 0;
 }
 
+int64_t tsi_named_slow_rank(const struct rule_context *ctx)
+{
+	static const char table[] = "distributed.slow_ranks";
+	int64_t rank = -1, most_ns = -1;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, table); row++) {
+		int64_t gain_ns = tsi_rule_cell(ctx, table, row, "gain_ns").integer;
+
+		if (gain_ns <= most_ns)
+			continue;
+		most_ns = gain_ns;
+		rank = tsi_rule_cell(ctx, table, row, "rank").integer;
+	}
+	return rank;
+}
+
+bool tsi_has_busiest_experts(const struct rule_context *ctx, int64_t rank)
+{
+	static const char table[] = "experts.ranks";
+
+	if (!tsi_rule_has(ctx, "experts.busiest_rank") ||
+	    tsi_rule_int(ctx, "experts.busiest_rank") != rank)
+		return false;
+	for (size_t row = 0; row < tsi_rule_rows(ctx, table); row++)
+		if (tsi_rule_cell(ctx, table, row, "rank").integer == rank)
+			return tsi_value_real(tsi_rule_cell(ctx, table, row, "load_ratio")) >= 1.1;
+	return false;
+}
+
 void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns)
 {
 	int64_t gain_ns = tsi_rule_int(ctx, gain);
@@ -71,6 +100,29 @@ struct comm_shares tsi_comm_shares(const struct rule_context *ctx)
 			tsi_budget_share(ctx, parts->transfer) + (is_between_stages ? 0 : unsplit),
 		.between_stages = is_between_stages ? unsplit : 0,
 	};
+}
+
+/* The part of communication that moves data; 1 where it is not known. */
+static double transfer_part(const struct rule_context *ctx)
+{
+	double transfer = tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
+	double comm = tsi_rule_real(ctx, "distributed.mean_comm_fraction");
+
+	return tsi_rule_knows(ctx, "distributed.mean_transfer_fraction") && comm > 0 &&
+			       transfer >= 0 && transfer < comm
+		       ? transfer / comm
+		       : 1;
+}
+
+struct comm_shares tsi_divide_comm(const struct rule_context *ctx, double share)
+{
+	struct comm_shares comm = tsi_comm_shares(ctx);
+
+	if (comm.is_known)
+		return comm;
+	comm.moving = share * transfer_part(ctx);
+	comm.waiting = share - comm.moving;
+	return comm;
 }
 
 double tsi_comm_percent(const struct comm_shares *comm, double share)
@@ -120,6 +172,7 @@ void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 
 	if (!tsi_rule_knows(ctx, gain)) {
 		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
+		tsi_rule_bound(ctx); /* nothing is hidden where there is nothing to compute */
 		return;
 	}
 	int64_t gain_ns = tsi_rule_int(ctx, gain);

@@ -12,6 +12,12 @@ bool tsi_rule_knows(const struct rule_context *ctx, const char *fact);
 /* Whether a rank is known to be slow, step after step. */
 bool tsi_names_slow_rank(const struct rule_context *ctx);
 
+/* The slow rank that costs most; -1: none is known. */
+int64_t tsi_named_slow_rank(const struct rule_context *ctx);
+
+/* Whether the experts of this rank receive most, by a tenth of the mean and more. */
+bool tsi_has_busiest_experts(const struct rule_context *ctx, int64_t rank);
+
 /* Recoverable time: the simulated gain ("what_if.balanced_gain_ns"), else an estimate. */
 void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns);
 
@@ -28,6 +34,12 @@ struct comm_shares {
 };
 
 struct comm_shares tsi_comm_shares(const struct rule_context *ctx);
+
+/*
+ * Likewise; where traces do not tell it, this share divided as the communication of the ranks is:
+ * beyond what the rank with the least has they wait. One rank alone cannot tell.
+ */
+struct comm_shares tsi_divide_comm(const struct rule_context *ctx, double share);
 
 /* This share as per cent of all communication. */
 double tsi_comm_percent(const struct comm_shares *comm, double share);

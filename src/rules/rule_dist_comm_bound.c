@@ -51,6 +51,7 @@ static void evaluate_phase(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
 	tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, llround(share * wall_ns));
+	tsi_rule_bound(ctx);
 }
 
 static void evaluate_dist_comm_bound(struct rule_context *ctx)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* DIST.EXPERT_IMBALANCE: some ranks get more of what a mixture of experts is to compute. */
-#include "rules/rule.h"
+#include "rules/rank_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,8 +26,11 @@ static void evaluate_dist_expert_imbalance(struct rule_context *ctx)
 	if (!(ratio >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
-		      "in an all-to-all the busiest rank gets %.2f times what the mean rank gets",
+		      "experts are loaded unevenly: the busiest rank of an all-to-all receives "
+		      "%.2f times the mean",
 		      ratio);
+	if (tsi_has_busiest_experts(ctx, tsi_named_slow_rank(ctx)))
+		tsi_rule_merge_with(ctx, CAUSE_straggler);
 	if (isfinite(load))
 		tsi_rule_detail(ctx,
 				"rank %" PRId64 " gets most over the whole capture, %.2f times "

@@ -3,37 +3,10 @@
 #include "rules/budget_share.h"
 #include "rules/rank_figures.h"
 
-/*
- * The part of communication that moves data: the rest is the wait for slower
- * ranks, which shows where several were read. 1 where it is not known.
- */
-static double transfer_part(const struct rule_context *ctx)
-{
-	double transfer = tsi_rule_real(ctx, "distributed.mean_transfer_fraction");
-	double comm = tsi_rule_real(ctx, "distributed.mean_comm_fraction");
-
-	return tsi_rule_knows(ctx, "distributed.mean_transfer_fraction") && comm > 0 &&
-			       transfer >= 0 && transfer < comm
-		       ? transfer / comm
-		       : 1;
-}
-
-/* Exposed communication as shares of the device time, the wait for slower ranks apart. */
-static struct comm_shares find_shares(const struct rule_context *ctx)
-{
-	double exposed = tsi_rule_real(ctx, "overlap.exposed_comm_ratio");
-	struct comm_shares comm = tsi_comm_shares(ctx);
-
-	if (comm.is_known)
-		return comm;
-	comm.moving = exposed * transfer_part(ctx);
-	comm.waiting = exposed - comm.moving;
-	return comm;
-}
-
 static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 {
-	struct comm_shares comm = find_shares(ctx);
+	struct comm_shares comm =
+		tsi_divide_comm(ctx, tsi_rule_real(ctx, "overlap.exposed_comm_ratio"));
 
 	if (comm.moving < tsi_rule_parameter(ctx, "threshold"))
 		return;

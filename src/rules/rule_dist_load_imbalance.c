@@ -17,8 +17,8 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 	double cv = tsi_rule_real(ctx, "distributed.imbalance_cv");
 	double lost = tsi_rule_real(ctx, "distributed.wall_frac_lost_to_imbalance");
 
-	/* DIST.STRAGGLER reports a single slow rank. */
-	if (tsi_names_slow_rank(ctx))
+	/* DIST.STRAGGLER reports a single slow rank, DIST.PIPELINE_BUBBLE stages that differ. */
+	if (tsi_names_slow_rank(ctx) || tsi_rule_has(ctx, "pipeline.bubble_ratio"))
 		return;
 	if (cv < tsi_rule_parameter(ctx, "threshold") || lost < tsi_rule_parameter(ctx, "lost") ||
 	    !is_compute(ctx))
@@ -39,10 +39,11 @@ const struct rule tsi_rule_dist_load_imbalance = {
 	.def = {
 		.id = "DIST.LOAD_IMBALANCE",
 		.summary = "the work differs from rank to rank",
-		.trigger = "Fires where distributed.slow_ranks names no rank, the compute of the "
-			   "ranks varies by at least threshold, and at least lost is lost by "
-			   "that; med. With traces it takes all that ranks do beside waiting, at "
-			   "least share of their difference must be compute.",
+		.trigger = "Fires where distributed.slow_ranks names no rank, no pipeline gives "
+			   "ranks different work (DIST.PIPELINE_BUBBLE judges that), the compute "
+			   "of the ranks varies by at least threshold, and at least lost is lost "
+			   "by that; med. With traces it takes all that ranks do beside waiting, "
+			   "at least share of their difference must be compute.",
 		.meaning = "In each step all ranks wait for the one with most work, even if that "
 			   "is another one each time.",
 		.advice = "give each rank batches of equal cost: bucket or pack by length, "

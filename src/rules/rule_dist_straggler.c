@@ -17,6 +17,10 @@
 
 enum { MAX_STEPS_TEXT = 40 };
 
+static const char stall_advice[] = "look at what it does in these steps: garbage collection, "
+				   "checkpoints, logging or evaluation "
+				   "on this rank only, its storage, other jobs on its host";
+
 /* Words for a title and advice by stragglers.causes; for other causes the definition's advice. */
 static const struct cause {
 	const char *cause, *words, *advice;
@@ -47,6 +51,12 @@ static const struct cause {
 	  "pin_memory=True and non_blocking=True; compare its PCIe link (nvidia-smi -q: "
 	  "generation, "
 	  "width) and NUMA binding with another rank's" },
+};
+
+static const struct cause busy_experts = {
+	"more_work", "busier experts",
+	"raise the weight of the load-balancing loss or use a bias for each expert, lower the "
+	"capacity factor, place experts that are busy together on different ranks or twice"
 };
 
 /* The slow ranks with an excess of at least the threshold; the worst costs most. */
@@ -108,8 +118,12 @@ static const struct cause *cause_of(const struct rule_context *ctx, size_t row)
 {
 	const char *cause = "";
 
-	if (row != SIZE_MAX)
-		cause = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "cause"));
+	if (row == SIZE_MAX)
+		return NULL;
+	cause = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "cause"));
+	if (strcmp(cause, busy_experts.cause) == 0 &&
+	    tsi_has_busiest_experts(ctx, tsi_rule_cell(ctx, CAUSES, row, "rank").integer))
+		return &busy_experts;
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (strcmp(causes[i].cause, cause) == 0)
 			return &causes[i];
@@ -214,6 +228,8 @@ static void describe(struct rule_context *ctx, const struct slow *slow, const ch
 	if (slow->count > 1)
 		tsi_rule_detail(ctx, "ranks %.200s", slow->numbers.text);
 	explain(ctx, slow);
+	if (slow->is_stalling)
+		tsi_rule_advice(ctx, stall_advice);
 	name_groups(ctx);
 	if (!*doubt)
 		return;

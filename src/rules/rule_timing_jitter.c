@@ -2,7 +2,22 @@
 /* TIMING.JITTER: some steps take far longer than most. */
 #include "rules/rule.h"
 
+#include "base/sum.h"
+
 #include <inttypes.h>
+
+#define SLOW_RANKS "distributed.slow_ranks"
+
+/* Whether a rank that stalls now and then explains most of it. */
+static bool is_of_stalls(const struct rule_context *ctx, int64_t excess_ns)
+{
+	int64_t gain_ns = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, SLOW_RANKS); row++)
+		if (tsi_rule_cell(ctx, SLOW_RANKS, row, "stall_count").kind == TSCOPE_VALUE_INT)
+			tsi_sum(&gain_ns, tsi_rule_cell(ctx, SLOW_RANKS, row, "gain_ns").integer);
+	return gain_ns > 0 && gain_ns >= excess_ns / 2;
+}
 
 static void evaluate_timing_jitter(struct rule_context *ctx)
 {
@@ -22,18 +37,18 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 		return;
 	if (tail >= tsi_rule_parameter(ctx, "tail"))
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-			      "the time of a step varies: the 95th percentile is %.2f times the "
-			      "median",
+			      "step time varies: its 95th percentile is %.2f times the median",
 			      tail);
 	else
-		tsi_rule_fire(
-			ctx, TSCOPE_SEVERITY_LOW,
-			"the time of a step varies: its standard deviation is %.2f of the mean",
-			cv);
-	tsi_rule_detail(ctx, "standard deviation by mean %.2f over %" PRId64 " steps", cv, count);
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
+			      "step time varies: its standard deviation is %.2f times the mean",
+			      cv);
+	tsi_rule_detail(ctx, "%" PRId64 " steps", count);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_LOW); /* why they vary is not known */
 	if (excess_ns > 0)
 		tsi_rule_gain(ctx, GAIN_STEP, excess_ns);
+	if (is_of_stalls(ctx, excess_ns))
+		tsi_rule_merge_with(ctx, CAUSE_straggler);
 }
 
 const struct rule tsi_rule_timing_jitter = {
@@ -45,7 +60,7 @@ const struct rule tsi_rule_timing_jitter = {
 			   "median; low. It needs at least as many steps as steps says.",
 		.meaning = "Slow steps cost more than their own time where other ranks wait for "
 			   "them, and hide smaller changes from every comparison.",
-		.advice = "see step_time.slow for the slow steps and what grew in them; move "
+		.advice = "look at the slow steps and what grew in them (--show steps); move "
 			  "checkpoints, logging and evaluation off the step's path, bucket "
 			  "batches by length, look for other jobs on the host",
 		.example = "Of 100 steps 90 take 100 ms and 10 take 200 ms: the 95th percentile "

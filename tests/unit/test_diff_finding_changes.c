@@ -102,7 +102,7 @@ static void test_titles(void **state)
 
 	(void)state;
 	check_table(&c->result, "finding_changes.list: title",
-		    "the time of a step varies: its standard deviation is 0.60 of the mean\n"
+		    "step time varies: its standard deviation is 0.60 times the mean\n"
 		    "waiting for data takes 50.0 % of the step\n"
 		    "the optimizer takes 20.0 % of the step\n");
 	compared_free(c);

@@ -78,6 +78,19 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "high: rank 17 arrives 383.00 ms late (host, before all_reduce #2); without it a step "
 	  "takes 68.00 ms less [68000000 ns]" },
+	/* Its experts receive 1.1 times the mean. */
+	{ "DIST.STRAGGLER", FIRES,
+	  STEPS SLOW("5", "0.5", "2000000") COST("2000000", "0.02")
+		  CAUSE("5", "more_work",
+			"a") "experts.busiest_rank 5\nexperts.ranks rank=5 load_ratio=1.1\n",
+	  NULL,
+	  "med: rank 5 computes 50.0 % longer than the others (busier experts); without it a step "
+	  "takes 2.00 ms less (a) [2000000 ns]" },
+	{ "DIST.STRAGGLER", AT,
+	  STEPS SLOW("5", "0.5", "2000000") COST("2000000", "0.02")
+		  CAUSE("5", "more_work",
+			"a") "experts.busiest_rank 5\nexperts.ranks rank=5 load_ratio=1.09\n",
+	  NULL, "med: rank 5 computes 50.0 % longer than the others (more work)" },
 	/* Now and then only. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS "distributed.slow_ranks rank=5 excess_ratio=3 basis=stalls gain_ns=18600000 "
@@ -132,6 +145,9 @@ static const struct rule_case cases[] = {
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.1"), NULL, "" },
 	/* A straggler explains it. */
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.5") SLOW("3", "0.5", "1"), NULL, "" },
+	/* Stages of a pipeline are no batches. */
+	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.5") "pipeline.bubble_ratio 0.3\n",
+	  NULL, "" },
 	/* Half of what ranks differ by, 8 ms, is compute; or it is less. */
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.08") UNEVEN("0.2") "stragglers.skew_ns 8000000\n",
 	  NULL, "med: load imbalance" },

@@ -124,6 +124,13 @@ static const struct rule_case cases[] = {
 	  "high: 50.0 % of the step goes to time in no known phase [50000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5") "callbacks.step_ratio 0.4\n",
 	  NULL, "high: 50.0 % of the step goes to communication [50000000 ns]" },
+	/* Step records: a quarter of it is more than the rank with the least communication has. */
+	{ "EFFICIENCY.RECOVERABLE", FIRES,
+	  TOP("communication", "0.4") "distributed.mean_comm_fraction 0.8\n"
+				      "distributed.mean_transfer_fraction 0.6\n",
+	  NULL,
+	  "med: 30.0 % of the step goes to transfer between ranks (ranks wait for slower ones for "
+	  "another 10.0 % of the step, 25 % of communication) [30000000 ns]" },
 	/* Of it 30 of 100 are no wait for slower ranks. */
 	{ "EFFICIENCY.RECOVERABLE", FIRES,
 	  TOP("communication", "0.5") "budget.wall_ns 100\nbudget.exposed_wait_ns 20\n"

@@ -368,6 +368,33 @@ static void the_late_rank_stands_before_transfer(void **state)
 	}
 }
 
+/* Steps vary since a rank stalls: half of what that costs on average is its gain, or less. */
+static void a_rank_that_stalls_explains_jitter(void **state)
+{
+	(void)state;
+	static const char jitter[] =
+		"step_time.count 50\nstep_time.cv 0.6\nstep_time.p95_p50_ratio 2\n"
+		"step_time.mean_ns 110000000\nstep_time.p50_ns 100000000\n"
+		"distributed.n_steps 50\ndistributed.slow_gain_ns 5000000\n"
+		"distributed.slow_gain_ratio 0.05\n";
+	static const struct {
+		const char *stalls, *expected;
+	} cases[] = {
+		{ "stall_count=3 gain_ns=5000000", "low DIST.STRAGGLER 5000000\n" },
+		{ "stall_count=3 gain_ns=4999999",
+		  "low DIST.STRAGGLER 5000000\nlow TIMING.JITTER 10000000\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char lines[1024];
+
+		snprintf(lines, sizeof(lines),
+			 "%sdistributed.slow_ranks rank=5 excess_ratio=3 basis=stalls %s\n", jitter,
+			 cases[i].stalls);
+		check_findings(lines, NULL, cases[i].expected);
+	}
+}
+
 /*
  * Of a step of 100 ms 30 are late launches, and two findings of one cause ask for 30 of them; the
  * data loader's 50 come out of a line that holds 20.
@@ -519,6 +546,7 @@ int main(void)
 		cmocka_unit_test(few_device_events_are_too_little_to_judge_by),
 		cmocka_unit_test(a_simulation_stands_against_estimates),
 		cmocka_unit_test(the_late_rank_stands_before_transfer),
+		cmocka_unit_test(a_rank_that_stalls_explains_jitter),
 		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
 		cmocka_unit_test(the_gain_decides_on_order_and_severity),
 		cmocka_unit_test(a_capture_of_a_graph_wins_nothing),

@@ -129,12 +129,13 @@ static const struct rule_case cases[] = {
 	  "DIST.SLOW_LINK.threshold=0.3", "" },
 
 	{ "DIST.EXPERT_IMBALANCE", FIRES, EXPERTS("1.5") LOADS("1.45"), NULL,
-	  "med: in an all-to-all the busiest rank gets 1.50 times what the mean rank gets (rank 5 "
-	  "gets most over the whole capture, 1.45 times the mean of its group)" },
+	  "med: experts are loaded unevenly: the busiest rank of an all-to-all receives 1.50 times "
+	  "the mean (rank 5 gets most over the whole capture, 1.45 times the mean of its group)" },
 	/* 1.1 is less than half as much above 1 as 1.5. */
 	{ "DIST.EXPERT_IMBALANCE", FIRES, EXPERTS("1.5") LOADS("1.1"), NULL,
-	  "med: in an all-to-all the busiest rank gets 1.50 times what the mean rank gets (rank 5 "
-	  "gets most over the whole capture, 1.10 times the mean of its group; it is mostly "
+	  "med: experts are loaded unevenly: the busiest rank of an all-to-all receives 1.50 times "
+	  "the mean (rank 5 gets most over the whole capture, 1.10 times the mean of its group; it "
+	  "is mostly "
 	  "another rank each time)" },
 	{ "DIST.EXPERT_IMBALANCE", QUIET, EXPERTS("1.05") LOADS("1.05"), NULL, "" },
 	{ "DIST.EXPERT_IMBALANCE", AT, EXPERTS("1.3") LOADS("1.3"), NULL, "med" },

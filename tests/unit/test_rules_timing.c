@@ -85,23 +85,22 @@ static const struct rule_case cases[] = {
 	{ "TIMING.OPTIMIZER_HEAVY", CHANGED, OPTIMIZER("0.15", "15000000"),
 	  "TIMING.OPTIMIZER_HEAVY.threshold=0.2", "" },
 	{ "TIMING.JITTER", FIRES, SPREAD("100", "0.6", "2.0"), NULL,
-	  "low: the time of a step varies: the 95th percentile is 2.00 times the median (standard "
-	  "deviation by mean 0.60 over 100 steps) [10000000 ns]" },
+	  "low: step time varies: its 95th percentile is 2.00 times the median (100 steps) "
+	  "[10000000 ns]" },
 	{ "TIMING.JITTER", QUIET, SPREAD("100", "0.1", "1.1"), NULL, "" },
 	/* Either of both is enough, from 10 steps on. */
-	{ "TIMING.JITTER", AT, SPREAD("10", "0.5", "1.0"), NULL, "low: the time of a step varies" },
-	{ "TIMING.JITTER", AT, SPREAD("10", "0.1", "1.5"), NULL, "low: the time of a step varies" },
+	{ "TIMING.JITTER", AT, SPREAD("10", "0.5", "1.0"), NULL, "low: step time varies" },
+	{ "TIMING.JITTER", AT, SPREAD("10", "0.1", "1.5"), NULL, "low: step time varies" },
 	{ "TIMING.JITTER", AT, SPREAD("10", "0.4999", "1.4999"), NULL, "" },
 	{ "TIMING.JITTER", SKIPPED, SPREAD("9", "0.9", "9.0"), NULL,
 	  "skipped: 9 steps; it needs 10" },
 	{ "TIMING.JITTER", CHANGED, SPREAD("9", "0.9", "9.0"), "TIMING.JITTER.steps=9",
-	  "low: the time of a step varies" },
+	  "low: step time varies" },
 	{ "TIMING.JITTER", CHANGED, SPREAD("10", "0.5", "1.0"), "TIMING.JITTER.threshold=0.6", "" },
 	{ "TIMING.JITTER", CHANGED, SPREAD("10", "0.1", "1.5"), "TIMING.JITTER.tail=1.6", "" },
 	/* Nothing to win where the mean is not above the median. */
 	{ "TIMING.JITTER", FIRES, SPREAD("10", "0.1", "1.5") MEDIAN("100000000"), NULL,
-	  "low: the time of a step varies: the 95th percentile is 1.50 times the median (standard "
-	  "deviation by mean 0.10 over 10 steps)" },
+	  "low: step time varies: its 95th percentile is 1.50 times the median (10 steps)" },
 };
 
 static void rules_say_what_they_should(void **state)
