@@ -98,9 +98,24 @@ static void keep_text(struct filling *filling, const char **kept, struct plain_v
 			filling->err);
 }
 
+/* A text that stands elsewhere, where a number names it. */
+static struct plain_value text_of(const struct filling *filling, struct plain_value saved)
+{
+	const struct saved_facts_reader *reader = filling->reader;
+	uint64_t number;
+
+	if (tsi_plain_kind(saved) != PLAIN_INT || !tsi_plain_is_list(reader->texts) ||
+	    !tsi_plain_to_uint64(reader->plain, saved, &number) ||
+	    number >= tsi_plain_length(reader->plain, reader->texts))
+		return saved;
+	return tsi_plain_item(reader->plain, reader->texts, (size_t)number);
+}
+
 static void put_value(struct filling *filling, struct tscope_value *to, enum tscope_unit unit,
 		      struct plain_value saved)
 {
+	if (unit == TSCOPE_UNIT_TEXT)
+		saved = text_of(filling, saved);
 	bool is_text = tsi_plain_kind(saved) == PLAIN_TEXT;
 
 	if (unit != TSCOPE_UNIT_TEXT && (unit != TSCOPE_UNIT_ANY || !is_text)) {
@@ -253,6 +268,8 @@ static void put_table(struct filling *filling, size_t table, struct plain_value 
 	case TSCOPE_TABLE_ROWS:
 		if (is_list)
 			put_rows(filling, table, saved);
+		else if (is_dict) /* of a baseline */
+			put_columns(filling, table, saved);
 		break;
 	case TSCOPE_TABLE_LIST:
 		if (is_list &&

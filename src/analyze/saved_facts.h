@@ -13,7 +13,8 @@
  */
 struct saved_facts_reader {
 	const struct plain *plain;
-	size_t value_count; /* read so far, of all analyses */
+	struct plain_value texts; /* of a baseline: what its tables name by numbers; or absent */
+	size_t value_count;       /* read so far, of all analyses */
 };
 
 /*

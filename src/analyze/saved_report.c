@@ -254,7 +254,6 @@ static bool has_cut_table(const struct tscope_analysis *analysis)
 	} rankings[] = {
 		{ "kernels.by_name", "kernels.name_count" },
 		{ "operators.by_name", "operators.name_count" },
-		{ "spans.by_name", "spans.name_count" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(rankings); i++) {
@@ -307,6 +306,7 @@ enum tscope_status tsi_saved_report_read(struct saved_report *ret, struct input 
 	} else {
 		doc.plain = doc.facts.plain = plain;
 		doc.root = tsi_plain_root(plain);
+		doc.facts.texts = find(&doc, doc.root, "texts");
 		status = read_document(&doc, ret);
 	}
 	tsi_plain_free(plain);

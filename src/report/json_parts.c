@@ -10,6 +10,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/fact_sheet.h"
+#include "base/intern.h"
 
 static void write_value(struct json_writer *w, struct tscope_value value)
 {
@@ -242,8 +243,11 @@ struct sheet_view {
 static void write_fact(struct json_writer *w, const struct sheet_view *sheet, size_t fact,
 		       const char *key)
 {
-	tsi_json_value(w, key,
-		       tscope_analysis_fact(sheet->analysis, sheet->analyzer, fact, sheet->scope));
+	struct tscope_value value =
+		tscope_analysis_fact(sheet->analysis, sheet->analyzer, fact, sheet->scope);
+
+	if (w->extent == JSON_ALL || value.kind != TSCOPE_VALUE_ABSENT)
+		tsi_json_value(w, key, value);
 }
 
 /* Writes the facts that share the group of `first` ("phase." …) as one object; returns the next. */
@@ -304,17 +308,95 @@ static bool has_value(const struct rows_view *rows, size_t column)
 	return false;
 }
 
+/* Tables of a rank that comparisons read. */
+static const char *const read_of_ranks[] = {
+	"breakdown.parts",        "kernels.by_launcher", "kernels.by_name",   "operators.by_name",
+	"provenance.config",      "series.steps",        "snapshot.segments", "snapshot.sites",
+	"provenance.environment", "step_time.phases",
+};
+
+/* Of these tables, columns that they do not. */
+static const char *const unread_columns[] = {
+	"total_ns",  "mean_ns",        "share_ratio",      "p50_ns",        "p95_ns",
+	"min_ns",    "max_ns",         "max_start_ns",     "blocks_per_sm", "occupancy_pct",
+	"device_ns", "self_device_ns", "small_grid_count", "gap_ns",        "device_events",
+};
+
+/* Tables of the whole that neither comparisons nor rules do. */
+static const char *const unread[] = {
+	"collectives.by_kind",
+	"critical_path.by_operator",
+	"critical_path.lines",
+	"integrity.categories",
+	"integrity.diagnostics",
+	"integrity.missing",
+	"operators.by_shape",
+	"spans.by_name",
+	"steps.list",
+};
+
+static bool is_one_of(const char *const *list, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i], text) == 0)
+			return true;
+	return false;
+}
+
+static bool is_table_read(const struct json_writer *w, const char *analyzer, const char *table)
+{
+	char id[128];
+
+	snprintf(id, sizeof(id), "%s.%s", analyzer, table);
+	if (w->extent == JSON_BASELINE_RANK)
+		return is_one_of(read_of_ranks, TSI_COUNT_OF(read_of_ranks), id);
+	return w->extent == JSON_ALL || !is_one_of(unread, TSI_COUNT_OF(unread), id);
+}
+
+static bool is_column_read(const struct json_writer *w, const struct tscope_table_def *table,
+			   size_t column)
+{
+	return w->extent != JSON_BASELINE_RANK ||
+	       !is_one_of(unread_columns, TSI_COUNT_OF(unread_columns),
+			  table->columns[column].name);
+}
+
+/* A text by its number among all: ranks have the same names, and those of kernels are long. */
+static void write_text_cell(struct json_writer *w, struct tscope_value value)
+{
+	struct tscope_error ignored;
+	uint32_t id;
+
+	if (w->texts && value.kind == TSCOPE_VALUE_TEXT &&
+	    tsi_intern_add(w->texts, tsi_str_of(value.text), &id, &ignored) == TSCOPE_OK)
+		tsi_jw_uint(w, id);
+	else
+		write_value(w, value);
+}
+
+void tsi_json_texts(struct json_writer *w)
+{
+	tsi_json_array(w, "texts");
+	for (size_t id = 0; id < w->texts->count; id++)
+		tsi_jw_text(w, tsi_intern_text(w->texts, (uint32_t)id).data);
+	tsi_jw_end_array(w);
+}
+
 /* Columns of nothing but absent values are left out. */
 static void write_columns(struct json_writer *w, const struct rows_view *rows)
 {
 	tsi_jw_object(w);
 	for (size_t column = 0; column < rows->def->column_count; column++) {
-		if (!has_value(rows, column))
+		if (!has_value(rows, column) || !is_column_read(w, rows->def, column))
 			continue;
 		tsi_jw_key(w, rows->def->columns[column].name);
 		tsi_jw_row_array(w);
+		bool is_text = rows->def->columns[column].unit == TSCOPE_UNIT_TEXT;
 		for (size_t row = 0; row < rows->count; row++)
-			write_value(w, cell(rows, row, column));
+			if (is_text)
+				write_text_cell(w, cell(rows, row, column));
+			else
+				write_value(w, cell(rows, row, column));
 		tsi_jw_end_array(w);
 	}
 	tsi_jw_end_object(w);
@@ -339,6 +421,10 @@ static void write_table(struct json_writer *w, const struct rows_view *rows, siz
 		tsi_jw_end_array(w);
 		break;
 	case TSCOPE_TABLE_ROWS:
+		if (w->extent != JSON_ALL) {
+			write_columns(w, rows);
+			break;
+		}
 		tsi_jw_array(w);
 		for (size_t row = 0; row < rows->count && row < limit; row++)
 			write_row(w, rows, row);
@@ -392,6 +478,8 @@ static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, s
 			tsi_analysis_table(sheet->analysis, sheet->analyzer, table, sheet->scope);
 		struct rows_view rows = { .def = &sheet->def->tables[table] };
 
+		if (!is_table_read(w, sheet->def->id, sheet->def->tables[table].name))
+			continue;
 		if (found) {
 			rows.cells = found->cells;
 			rows.count = found->row_count;

@@ -6,6 +6,7 @@
 
 #include <tscope/analysis.h>
 #include <tscope/gate.h>
+#include <tscope/report.h>
 #include <tscope/run.h>
 
 /*
@@ -44,8 +45,21 @@ void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *dia
 /* An element of "not_evaluated". */
 void tsi_json_not_evaluated(struct json_writer *w, const struct tscope_not_evaluated *missed);
 
-/* "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. */
+/*
+ * "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. Of a
+ * baseline only those that are there, and tables column by column: of the whole those that rules or
+ * comparisons read, of a rank those that comparisons read.
+ */
 void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,
 		    size_t top);
+
+/* "texts" of a baseline: a number in a column of texts is an index of it. */
+void tsi_json_texts(struct json_writer *w);
+
+struct report_subject;
+
+/* The whole document. */
+void tsi_json_document(FILE *out, const struct report_subject *subject,
+		       const struct tscope_report_options *options, enum json_extent extent);
 
 #endif

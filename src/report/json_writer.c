@@ -45,6 +45,13 @@ static void put_string(struct json_writer *w, const char *text)
 
 static void new_line(struct json_writer *w)
 {
+	enum { BASELINE_LINES = 2 }; /* so deep: ranks and the like begin lines */
+
+	if (w->extent != JSON_ALL) {
+		if (w->depth <= BASELINE_LINES)
+			put_char(w, '\n');
+		return;
+	}
 	put_char(w, '\n');
 	for (unsigned i = 0; i < w->depth; i++)
 		put_string(w, "  ");
@@ -61,7 +68,7 @@ static void begin_item(struct json_writer *w)
 		put_char(w, ',');
 	if (w->row_depth == 0 && w->depth > 0)
 		new_line(w);
-	else if (w->has_items)
+	else if (w->has_items && w->extent == JSON_ALL)
 		put_char(w, ' ');
 	w->has_items = true;
 }
@@ -135,7 +142,7 @@ void tsi_jw_key(struct json_writer *w, const char *key)
 	begin_item(w);
 	put_char(w, '"');
 	put_string(w, key);
-	put_string(w, "\": ");
+	put_string(w, w->extent == JSON_ALL ? "\": " : "\":");
 	w->has_key = true;
 }
 

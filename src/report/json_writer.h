@@ -23,8 +23,19 @@
  * All of it has reached the stream when the outermost object or array ends; errors of the stream
  * are left to ferror().
  */
+/* What is written of facts: see tsi_json_facts(). */
+enum json_extent {
+	JSON_ALL,
+	JSON_BASELINE,      /* what comparisons read, and no blanks */
+	JSON_BASELINE_RANK, /* the same of one of several ranks */
+};
+
+struct intern;
+
 struct json_writer {
 	FILE *out;
+	enum json_extent extent;
+	struct intern *texts; /* of a baseline: what its tables name by numbers; NULL: none */
 	unsigned depth;
 	unsigned row_depth; /* depth of the row in progress, which stands on one line; 0: none */
 	bool has_items;     /* the innermost object or array is not empty */

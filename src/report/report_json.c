@@ -4,6 +4,7 @@
  * a comparison. It is written from the facts: they are its contract, and no document has them all.
  * Nothing of it depends on locale, time or place: same input, same bytes.
  */
+#include "base/intern.h"
 #include "report/json_parts.h"
 #include "report/reporter.h"
 
@@ -170,7 +171,11 @@ static void write_run_others(struct json_writer *w, const struct tscope_run *run
 
 static void write_ranks(struct json_writer *w, const struct tscope_run *run, size_t top)
 {
+	enum json_extent extent = w->extent;
+
 	tsi_json_array(w, "ranks");
+	if (extent == JSON_BASELINE)
+		w->extent = JSON_BASELINE_RANK;
 	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
 		int64_t number = tscope_run_rank_number(run, i);
 
@@ -179,6 +184,7 @@ static void write_ranks(struct json_writer *w, const struct tscope_run *run, siz
 		tsi_json_facts(w, tscope_run_rank_analysis(run, i), TSCOPE_WHOLE_TRACE, top);
 		tsi_jw_end_object(w);
 	}
+	w->extent = extent;
 	tsi_jw_end_array(w);
 }
 
@@ -301,10 +307,16 @@ static void write_diff(struct json_writer *w, const struct tscope_diff_report *r
 
 /* ---- the whole ---- */
 
-static void write_json(FILE *out, const struct report_subject *subject,
-		       const struct tscope_report_options *options)
+void tsi_json_document(FILE *out, const struct report_subject *subject,
+		       const struct tscope_report_options *options, enum json_extent extent)
 {
-	struct json_writer w = { .out = out };
+	struct json_writer w = { .out = out, .extent = extent };
+	struct intern texts = { 0 };
+	struct tscope_error ignored;
+
+	/* Without memory for it the texts stand where they are. */
+	if (extent == JSON_BASELINE && tsi_intern_init(&texts, UINT32_MAX, &ignored) == TSCOPE_OK)
+		w.texts = &texts;
 
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
@@ -318,7 +330,16 @@ static void write_json(FILE *out, const struct report_subject *subject,
 		write_runs(&w, subject->runs, options->top);
 	if (subject->diff)
 		write_diff(&w, subject->diff, options->top);
+	if (w.texts)
+		tsi_json_texts(&w);
 	tsi_jw_end_object(&w);
+	tsi_intern_deinit(&texts);
+}
+
+static void write_json(FILE *out, const struct report_subject *subject,
+		       const struct tscope_report_options *options)
+{
+	tsi_json_document(out, subject, options, JSON_ALL);
 }
 
 const struct reporter tsi_reporter_json = {

@@ -2,3 +2,4 @@
 /* Every reporter: its name is that of the format. No include guard: it is included twice. */
 REPORTER(text)
 REPORTER(json)
+REPORTER(baseline)

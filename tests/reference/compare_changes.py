@@ -210,13 +210,14 @@ def check_itself(program, path):
 
 
 def check_saved(program, folder, facts):
-    """A report of A that was saved says what A says."""
-    saved = folder / "a.json"
-    saved.write_bytes(tscope(program, "report", folder / "a", "--format", "json"))
-    again = facts_of(program, saved, folder / "b")
-    for analyzer in ("step_change", "explanation", "kernel_changes", "rank_changes"):
-        if again[analyzer] != facts[analyzer]:
-            yield f"{analyzer} differs with A saved"
+    """A report or baseline of A that was saved says what A says."""
+    for form in ("json", "baseline"):
+        saved = folder / f"a.{form}"
+        saved.write_bytes(tscope(program, "report", folder / "a", "--format", form))
+        again = facts_of(program, saved, folder / "b")
+        for analyzer in facts if form == "baseline" else ("step_change", "explanation"):
+            if again[analyzer] != facts[analyzer]:
+                yield f"{analyzer} differs with A saved as {form}"
 
 
 def check_pair(program, folder, change, seed, shown):

@@ -154,6 +154,20 @@ static void test_columns(void **state)
 	tsi_saved_report_deinit(&report);
 }
 
+/* A baseline: tables are columns, and texts are numbers of a list. */
+static void test_texts_by_number(void **state)
+{
+	struct saved_report report = read_good(
+		HEAD "\"texts\": [\"gemm\", \"add\"], \"facts\": {\"kernels\": {\"by_name\": "
+		     "{\"name\": [1, 0, 1, 2, \"own\", null, -1], \"count\": [7, 8]}}}}");
+	struct analyzed shown = { .analysis = report.analysis };
+
+	(void)state;
+	check_table(&shown, "kernels.by_name: name count",
+		    "add 7\ngemm 8\nadd -\n- -\nown -\n- -\n- -\n");
+	tsi_saved_report_deinit(&report);
+}
+
 static void test_groups_and_doubts(void **state)
 {
 	struct saved_report report = read_good(
@@ -193,9 +207,10 @@ static void test_too_many_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds_of_values),     cmocka_unit_test(test_flags_and_texts),
-		cmocka_unit_test(test_unknown_and_missing), cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_groups_and_doubts),   cmocka_unit_test(test_too_many_values),
+		cmocka_unit_test(test_kinds_of_values), cmocka_unit_test(test_texts_by_number),
+		cmocka_unit_test(test_flags_and_texts), cmocka_unit_test(test_unknown_and_missing),
+		cmocka_unit_test(test_columns),         cmocka_unit_test(test_groups_and_doubts),
+		cmocka_unit_test(test_too_many_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

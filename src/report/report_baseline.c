@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run as tscope diff and tscope history read it again: the JSON of a report, laid out for its
+ * size, without what no comparison and no rule reads. What is missing in it is absent, so a later
+ * version reads it, too.
+ */
+#include "report/json_parts.h"
+#include "report/reporter.h"
+
+static void write_baseline(FILE *out, const struct report_subject *subject,
+			   const struct tscope_report_options *options)
+{
+	tsi_json_document(out, subject, options, JSON_BASELINE);
+}
+
+const struct reporter tsi_reporter_baseline = {
+	.format = { "baseline", "diff" },
+	.write_facts = write_baseline,
+};
