@@ -43,7 +43,9 @@ struct tscope_gate_result {
 	/* Comparisons only: held because the change, which would trip, is within noise. */
 	bool is_noise;
 	bool has_value;
-	double value;     /* of the fact, in the unit that the expression names */
+	double value;          /* of the fact, in the unit that the expression names */
+	enum tscope_unit unit; /* value * scale is in this one; a scale of 0: value has no unit */
+	double scale;
 	char reason[256]; /* "0.31 < 0.35", "holds: 0.41" */
 };
 

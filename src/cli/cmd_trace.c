@@ -62,6 +62,9 @@ static enum tscope_status load(struct loaded *file, const char *path, const stru
 					&options->analysis, err);
 	if (status != TSCOPE_OK)
 		unload(file);
+	else if (options->timeline.step_marker &&
+		 tscope_timeline_boundary(file->timeline) != TSCOPE_BOUNDARY_STEP_MARKER)
+		say_unmatched(path, options->timeline.step_marker);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static enum exit_code judge_other(const struct tscope_run_other *other, bool is_strict)
 {
@@ -39,10 +40,51 @@ static enum exit_code judge_steps(const struct tscope_run *run, bool is_strict)
 	return EXIT_CODE_INPUT;
 }
 
+/* Whether the steps of some rank are bounded by --step-marker; so they are where none has spans. */
+static bool matches_marker(const struct tscope_run *run)
+{
+	bool has_spans = false;
+
+	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
+		struct tscope_value boundary;
+
+		if (!tscope_analysis_find(tscope_run_rank_analysis(run, i), "steps.boundary",
+					  &boundary, NULL) ||
+		    boundary.kind != TSCOPE_VALUE_TEXT)
+			continue;
+		has_spans = true;
+		if (strcmp(boundary.text, tscope_boundary_name(TSCOPE_BOUNDARY_STEP_MARKER)) == 0)
+			return true;
+	}
+	return !has_spans;
+}
+
+/* Names of options that match nothing in the run. */
+static enum exit_code judge_names(const struct tscope_run *run, const struct options *options)
+{
+	static const char no_metric[] = "no metric is called ";
+	const char *path = tscope_run_input(run, 0).path;
+	bool is_wrong = false;
+
+	if (options->timeline.step_marker && !matches_marker(run)) {
+		say_unmatched(path, options->timeline.step_marker);
+		is_wrong = true;
+	}
+	for (size_t i = 0; i < tscope_run_note_count(run); i++) {
+		const char *note = tscope_run_note(run, i);
+
+		if (strncmp(note, no_metric, strlen(no_metric)) != 0)
+			continue;
+		say_about(path, note, "");
+		is_wrong = true;
+	}
+	return is_wrong && options->strict ? EXIT_CODE_INPUT : EXIT_CODE_OK;
+}
+
 enum exit_code judge_run(const struct tscope_run *run, const struct options *options)
 {
-	enum exit_code code = EXIT_CODE_OK;
 	bool is_strict = options->strict;
+	enum exit_code code = judge_names(run, options);
 
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);

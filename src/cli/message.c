@@ -57,6 +57,13 @@ void say_gate(const char *subject, const char *gate, const char *verdict, const 
 	fputc('\n', stderr);
 }
 
+void say_unmatched(const char *path, const char *marker)
+{
+	begin_about(path, "--step-marker ");
+	tscope_write_escaped(stderr, marker);
+	fputs(": no span has this name; steps are bounded as without it\n", stderr);
+}
+
 void say_nomem(void)
 {
 	say("", tscope_status_text(TSCOPE_E_NOMEM), " (limit: max-memory)");

@@ -23,6 +23,9 @@ void say_about(const char *subject, const char *what, const char *rest);
 void say_gate(const char *subject, const char *gate, const char *verdict, const char *reason);
 
 /* "tscope: out of memory" */
+/* Of --step-marker, in a trace. */
+void say_unmatched(const char *path, const char *marker);
+
 void say_nomem(void);
 
 /* "tscope: --top: expected a whole number, not 'ten'" */

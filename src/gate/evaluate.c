@@ -74,6 +74,8 @@ static void judge_number(struct tscope_gate_result *result, const struct gate_ex
 
 	result->has_value = true;
 	result->value = value;
+	result->unit = gate->unit;
+	result->scale = gate->scale;
 	tsi_gate_number_text(text, value, gate->number);
 	if (gate->unit == TSCOPE_UNIT_FLAG)
 		snprintf(text, sizeof(text), "%s", value != 0 ? "true" : "false");

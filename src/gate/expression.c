@@ -47,6 +47,7 @@ static const struct {
 	{ "TB", TSCOPE_UNIT_BYTES, 1e12 },    { "B", TSCOPE_UNIT_BYTES, 1 },
 	{ "ns", TSCOPE_UNIT_NS, 1 },          { "us", TSCOPE_UNIT_NS, 1e3 },
 	{ "ms", TSCOPE_UNIT_NS, 1e6 },        { "s", TSCOPE_UNIT_NS, 1e9 },
+	{ "%", TSCOPE_UNIT_RATIO, 0.01 },
 };
 
 const char *tsi_gate_comparison_text(enum gate_comparison comparison)
@@ -182,8 +183,21 @@ static const struct tscope_rule_def *find_rule(struct str text)
 static enum tscope_status fail_of_diff(struct str text, struct tscope_error *err)
 {
 	return tsi_fail(err, TSCOPE_E_FORMAT,
-			"%.*s tells of a change between two inputs: it is a gate of tscope diff",
+			"%.*s only works with tscope diff: it is about a change between two inputs",
 			TSI_QUOTE(text));
+}
+
+/* "mfu<35": percent without its sign; MFUs are 1 at most, other ratios rarely reach 10. */
+static enum tscope_status check_ratio(const struct gate_expression *gate, struct str name,
+				      struct tscope_error *err)
+{
+	double most = strcmp(tscope_analyzer(gate->analyzer)->id, "efficiency") == 0 ? 1 : 10;
+
+	if (gate->unit != TSCOPE_UNIT_RATIO || gate->is_change || gate->scale != 1 ||
+	    !(gate->number > most) || gate->number > 100)
+		return TSCOPE_OK;
+	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is a ratio: did you mean %g or %g%%?",
+			TSI_QUOTE(name), gate->number / 100, gate->number);
 }
 
 /* ---- the two forms ---- */
@@ -258,10 +272,12 @@ static enum tscope_status parse_number(struct gate_expression *gate, struct str 
 	struct str number = gate->value;
 	bool is_signed = tsi_str_starts(number, "+") || tsi_str_starts(number, "-");
 
-	gate->is_percent = number.data[number.length - 1] == '%';
+	gate->is_change = gate->language == GATES_OF_DIFF && is_signed && !gate->is_of_comparison;
+	gate->is_percent =
+		number.data[number.length - 1] == '%' &&
+		(gate->language == GATES_OF_DIFF || is_signed || gate->unit != TSCOPE_UNIT_RATIO);
 	if (gate->language == GATES_OF_REPORT && (gate->is_percent || *number.data == '+'))
 		return fail_of_diff(gate->value, err);
-	gate->is_change = gate->language == GATES_OF_DIFF && is_signed && !gate->is_of_comparison;
 	if (gate->is_percent && !gate->is_change)
 		return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s %s, not '%.*s'", TSI_QUOTE(name),
 				gate->is_of_comparison
@@ -275,7 +291,7 @@ static enum tscope_status parse_number(struct gate_expression *gate, struct str 
 	if (*number.data == '+' && !tsi_str_starts(number, "+-"))
 		number = (struct str){ number.data + 1, number.length - 1 };
 	if (tsi_json_to_double(number, &gate->number) && isfinite(gate->number))
-		return TSCOPE_OK;
+		return check_ratio(gate, name, err);
 	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is compared with a number, not '%.*s'",
 			TSI_QUOTE(name), TSI_QUOTE(gate->value));
 }

@@ -110,7 +110,7 @@ enum tscope_status tsi_reader_open_file(struct reader **ret, const char *path, s
 		goto fail;
 	}
 	if (S_ISDIR(status.st_mode)) {
-		tsi_fail(err, TSCOPE_E_IO, "is a directory");
+		tsi_fail(err, TSCOPE_E_IO, "is a directory; tscope report reads directories");
 		goto fail;
 	}
 	source->is_regular = S_ISREG(status.st_mode);

@@ -57,6 +57,8 @@ static void the_others_are_refused_with_the_reason(void **state)
 		{ "mfu", "mfu needs a comparison, such as mfu>0" },
 		{ "severity", "severity needs a comparison, such as severity>=high" },
 		{ "mfu<", "nothing stands behind <" },
+		{ "mfu<35", "mfu is a ratio: did you mean 0.35 or 35%?" },
+		{ "mfu<%", "mfu is compared with a number, not '%'" },
 		{ "mfu<nan", "mfu is compared with a number, not 'nan'" },
 		{ "mfu<inf", "mfu is compared with a number, not 'inf'" },
 		{ "mfu<1e999", "mfu is compared with a number, not '1e999'" },
@@ -295,6 +297,8 @@ static void what_is_said_of_a_fact_trips(void **state)
 		{ "mfu<0.2", false, "efficiency.mfu is not reliable: a lower bound" },
 		{ "efficiency.hfu<0.2", false, "efficiency.hfu is not known: no peak" },
 		{ "efficiency.useful_ratio<0.2", true, "holds: 0.4" },
+		{ "efficiency.useful_ratio<20%", true, "holds: 40" },
+		{ "efficiency.useful_ratio<50 %", false, "40 < 50 %" },
 		{ "efficiency.device!=A100", false,
 		  "efficiency.device is not known: it needs steps with phases, and for mfu their "
 		  "FLOPs and the peak of the device" },

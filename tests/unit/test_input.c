@@ -300,7 +300,7 @@ static void test_cannot_open(void **state)
 	assert_int_equal(tsi_input_open_file(&in, "no/such/file", NULL, &err), TSCOPE_E_IO);
 	assert_string_equal(err.message, "cannot open: No such file or directory");
 	assert_int_equal(tsi_input_open_file(&in, ".", NULL, &err), TSCOPE_E_IO);
-	assert_string_equal(err.message, "is a directory");
+	assert_string_equal(err.message, "is a directory; tscope report reads directories");
 	assert_int_equal(tsi_input_open_file(&in, ".", NULL, NULL), TSCOPE_E_IO);
 	assert_null(in);
 }
