@@ -129,6 +129,7 @@ struct tscope_run_other {
 	const char *reason;
 	bool is_problem; /* it should have been read: damaged, refused, unreadable */
 	bool is_named;   /* it was given as a file, not found in a folder */
+	bool is_capture; /* a trace of the capture of graphs, which is no part of a run */
 };
 
 size_t tscope_run_other_count(const struct tscope_run *run);

@@ -224,15 +224,21 @@ void tsi_put_found(const struct panel *panel)
 void tsi_put_found_kinds(const struct panel *panel)
 {
 	const struct tscope_run *run = panel->report->run;
-	size_t counts[WORD_COUNT] = { 0 }, ignored = 0;
+	size_t counts[WORD_COUNT] = { 0 }, ignored = 0, captures = 0;
 
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);
 		counts[word_of(&input)]++;
 	}
-	for (size_t i = 0; i < tscope_run_other_count(run); i++)
-		ignored += !tscope_run_other(run, i).is_problem;
+	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
+		struct tscope_run_other other = tscope_run_other(run, i);
+		captures += other.is_capture;
+		ignored += !other.is_problem && !other.is_capture;
+	}
 	put_files(panel, "found", NULL, counts);
+	if (captures > 0 && panel->doc->last)
+		tsi_doc_item(panel->doc, &panel->doc->last->line, "%zu graph capture%s, no run",
+			     captures, captures == 1 ? "" : "s");
 	if (ignored > 0 && panel->doc->last)
 		tsi_doc_item(panel->doc, &panel->doc->last->line, "%zu file%s ignored", ignored,
 			     ignored == 1 ? "" : "s");

@@ -57,6 +57,12 @@ static enum tscope_status add_source(struct run_members *members, const struct r
 		error = &load->error;
 	if (error) {
 		add_failed(members, file, !is_foreign(file, error->status), error, arena);
+		if (members->other_count > 0 && load->loaded && load->loaded->is_capture) {
+			struct tscope_run_other *other =
+				&members->others[members->other_count - 1].shown;
+			other->is_capture = true;
+			other->is_problem = false;
+		}
 		return TSCOPE_OK;
 	}
 	members->loads[members->read_count] = load;

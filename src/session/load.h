@@ -38,11 +38,15 @@ struct loaded {
 	int64_t start_ns, end_ns;            /* of a trace; Unix time where it says so */
 	struct trace_origin origin;          /* of a trace */
 	struct rank_log log;                 /* of a trace, where it was asked for; else zero */
+	bool is_capture;            /* a trace of the capture of graphs: nothing of it ran */
 	struct merged_ranks merged; /* of a trace of several ranks, of which no more is kept */
 };
 
 /* Frees a result of tsi_load_files(); NULL is fine. */
 void tsi_loaded_free(struct loaded *loaded);
+
+/* Does it record the capture of graphs, which do not run meanwhile? The facts are its own. */
+bool tsi_is_capture(const struct tscope_trace *trace, const struct tscope_analysis *analysis);
 
 /* Adds a remark on the file; what does not fit is left out. */
 TSI_PRINTF(2, 3)

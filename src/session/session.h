@@ -62,6 +62,11 @@ TSI_MUST_CHECK
 enum tscope_status tsi_split_merged(struct run_sources *sources, struct session *session,
 				    struct run_notes *notes, struct tscope_error *err);
 
+/* Leaves traces of the capture of graphs out, if there are steps of anything else. */
+TSI_MUST_CHECK
+enum tscope_status tsi_leave_captures_out(struct run_sources *sources, struct session *session,
+					  struct run_notes *notes, struct tscope_error *err);
+
 /* The load of one rank of a merged file, by its index among these; NULL without memory. */
 struct load *tsi_session_rank(struct session *session, const struct run_file *file, size_t rank);
 
