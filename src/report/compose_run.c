@@ -25,6 +25,7 @@ static const struct run_section {
 } sections[] = {
 	{ "step_time", tsi_section_run_steps, OF_RUN },
 	{ "budget", tsi_section_budget, OF_RUN },
+	{ "inference", tsi_section_inference, OF_TRACE },
 	{ "python", tsi_section_viztracer, OF_TRACE },
 	{ "efficiency", tsi_section_efficiency, OF_LOWEST_RANK },
 	{ "logged_efficiency", tsi_section_logged_efficiency, OF_RUN },

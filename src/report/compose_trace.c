@@ -10,23 +10,15 @@
 
 /* In the order of the report. */
 static const struct section sections[] = {
-	{ "steps", tsi_section_steps },
-	{ "budget", tsi_section_budget },
-	{ "python", tsi_section_viztracer },
-	{ "efficiency", tsi_section_efficiency },
-	{ "memory", tsi_section_memory },
-	{ "critical_path", tsi_section_path },
-	{ "device_busy", tsi_section_device_busy },
-	{ "overlap", tsi_section_overlap },
-	{ "flops", tsi_section_roofline },
-	{ "kernels", tsi_section_kernels },
-	{ "operators", tsi_section_operators },
-	{ "launches", tsi_section_launches },
-	{ "copies", tsi_section_copies },
-	{ "spans", tsi_section_spans },
-	{ "python", tsi_section_python },
-	{ "callbacks", tsi_section_callbacks },
-	{ "counters", tsi_section_counters },
+	{ "steps", tsi_section_steps },           { "budget", tsi_section_budget },
+	{ "inference", tsi_section_inference },   { "python", tsi_section_viztracer },
+	{ "efficiency", tsi_section_efficiency }, { "memory", tsi_section_memory },
+	{ "critical_path", tsi_section_path },    { "device_busy", tsi_section_device_busy },
+	{ "overlap", tsi_section_overlap },       { "flops", tsi_section_roofline },
+	{ "kernels", tsi_section_kernels },       { "operators", tsi_section_operators },
+	{ "launches", tsi_section_launches },     { "copies", tsi_section_copies },
+	{ "spans", tsi_section_spans },           { "python", tsi_section_python },
+	{ "callbacks", tsi_section_callbacks },   { "counters", tsi_section_counters },
 	{ "integrity", tsi_section_integrity },
 };
 

@@ -59,6 +59,7 @@ extern const struct part tsi_budget_lines[BUDGET_LINE_COUNT];
 /* Facts of a trace, in its own report or in that of its run. */
 void tsi_section_budget(const struct panel *panel);
 void tsi_section_efficiency(const struct panel *panel);
+void tsi_section_inference(const struct panel *panel); /* section_inference.c */
 void tsi_section_path(const struct panel *panel);
 void tsi_section_roofline(const struct panel *panel);
 void tsi_section_device_busy(const struct panel *panel);
@@ -70,6 +71,10 @@ void tsi_section_copies(const struct panel *panel);
 void tsi_section_spans(const struct panel *panel);
 void tsi_section_python(const struct panel *panel);
 void tsi_section_viztracer(const struct panel *panel); /* that of VizTracer's traces */
+
+/* The phases of an inference engine that there are, each a line of figures. */
+int tsi_phase_count(const struct panel *panel);
+void tsi_put_phases(const struct panel *panel);
 
 /* Gates, in every report. */
 void tsi_section_gates(const struct panel *panel);

@@ -26,6 +26,7 @@ static const char *const titles[] = {
 	"GATES",
 	"GROWTH",
 	"HOST MEMORY",
+	"INFERENCE",
 	"INPUT",
 	"KERNELS",
 	"LAUNCHES",

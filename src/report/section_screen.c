@@ -212,9 +212,15 @@ void tsi_put_screen(const struct panel *panel)
 	const struct part *largest[MAX_METERS];
 	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
 	size_t meters = wall_ns > 0 ? find_largest(panel, wall_ns / 100, largest) : 0;
+	int phases = tsi_phase_count(panel);
 
 	tsi_put_verdict_head(panel);
-	put_findings(panel, tsi_screen_left(panel) - (meters > 0 ? (int)meters + 2 : 0));
+	put_findings(panel, tsi_screen_left(panel) - (meters > 0 ? (int)meters + 2 : 0) -
+				    (phases > 0 ? phases + 2 : 0));
+	if (phases > 0) {
+		tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "iterations by phase");
+		tsi_put_phases(panel);
+	}
 	if (meters > 0)
 		put_budget(panel, largest, meters);
 }

@@ -14,6 +14,7 @@
 
 #include "model/trace/composer.h"
 #include "model/trace/python_name.h"
+#include "timeline/iteration.h"
 
 struct boundary_rule {
 	enum tscope_boundary boundary;
@@ -32,6 +33,25 @@ static const struct boundary_rule rules[] = {
 };
 
 static const struct boundary_rule *const optimizer_rule = &rules[TSCOPE_BOUNDARY_OPTIMIZER];
+static const struct boundary_rule *const iteration_rule = &rules[TSCOPE_BOUNDARY_ITERATION];
+
+/* Does the annotation of an iteration say what it is of? */
+static bool is_told(const struct landmarks *marks, const struct landmark *mark)
+{
+	struct iteration iteration;
+
+	return (mark->labels & LABEL_ITERATION) &&
+	       tsi_parse_iteration(tsi_span_name(marks->trace, mark->row), &iteration);
+}
+
+/* One annotation that says it makes those that do not (run_batch) no marks. */
+static bool has_told(const struct landmarks *marks)
+{
+	for (size_t i = 0; i < marks->count; i++)
+		if (is_told(marks, &marks->items[i]))
+			return true;
+	return false;
+}
 
 static uint32_t track_with_most(const struct landmarks *marks, unsigned label)
 {
@@ -147,6 +167,7 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 {
 	const struct landmarks *marks = timeline->marks;
 	uint32_t only_name = NO_ROW;
+	bool only_told = rule == iteration_rule && has_told(marks);
 
 	markers->count = 0;
 	markers->is_numbered = rule->numbered;
@@ -159,6 +180,8 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 	for (size_t i = 0; i < marks->count; i++) {
 		const struct landmark *mark = &marks->items[i];
 		if (mark->track != markers->track || !(mark->labels & rule->label))
+			continue;
+		if (only_told && !is_told(marks, mark))
 			continue;
 		if (only_name == NO_ROW ||
 		    tsi_name_id(&marks->trace->spans, mark->row) == only_name)
@@ -188,6 +211,23 @@ static const struct boundary_rule *prefer_hidden_steps(struct markers *found,
 		return rule;
 	*found = inner;
 	return optimizer_rule;
+}
+
+/* An engine that steps the profiler itself says more by its own marks; training has none. */
+static const struct boundary_rule *prefer_iterations(struct markers *found,
+						     struct tscope_timeline *timeline,
+						     const struct boundary_rule *rule)
+{
+	struct markers iterations = { 0 };
+
+	if (track_with_most(timeline->marks, LABEL_OPTIMIZER_STEP) != NO_ROW ||
+	    !has_told(timeline->marks))
+		return rule;
+	find_markers(&iterations, timeline, iteration_rule);
+	if (iterations.count == 0)
+		return rule;
+	*found = iterations;
+	return iteration_rule;
 }
 
 static void use_whole_trace(struct tscope_timeline *timeline)
@@ -222,6 +262,8 @@ void tsi_timeline_find_steps(struct tscope_timeline *timeline)
 	}
 	if (rule->boundary == TSCOPE_BOUNDARY_PROFILER_STEP)
 		rule = prefer_hidden_steps(&found, timeline, rule);
+	if (rule->boundary == TSCOPE_BOUNDARY_PROFILER_STEP)
+		rule = prefer_iterations(&found, timeline, rule);
 	timeline->boundary = rule->boundary;
 	timeline->main_track = found.track;
 	timeline->is_numbered = found.is_numbered;

@@ -10,6 +10,7 @@
 #include "model/trace/classify.h"
 #include "model/trace/composer.h"
 #include "model/trace/python_name.h"
+#include "timeline/iteration.h"
 
 enum name_match { MATCH_START, MATCH_END };
 
@@ -33,9 +34,10 @@ static const struct name_label name_labels[] = {
 	STARTS("ProfilerStep#", LABEL_PROFILER_STEP),
 	STARTS("event/train_batch", LABEL_TRAIN_BATCH),
 	STARTS("Optimizer.step#", LABEL_OPTIMIZER_STEP | LABEL_OPTIMIZER),
-	/* vLLM and SGLang */
+	/* Of engines that do not say what an iteration is of (iteration.h): vLLM, SGLang. */
 	STARTS("execute_", LABEL_ITERATION),
-	STARTS("step[", LABEL_ITERATION),
+	STARTS("scheduler.run_batch", LABEL_ITERATION),
+	STARTS("run_batch", LABEL_ITERATION),
 	/* PyTorch, Composer, Lightning and what people write themselves */
 	STARTS("enumerate(DataLoader)#", LABEL_DATA),
 	STARTS("enumerate(DataPipe)#", LABEL_DATA),
@@ -125,6 +127,8 @@ static unsigned annotation_labels(const struct landmarks *marks, struct str name
 		labels |= LABEL_BACKWARD;
 	if (tsi_is_evaluation(name))
 		labels |= LABEL_EVALUATION;
+	if (tsi_parse_iteration(name, &(struct iteration){ 0 }))
+		labels |= LABEL_ITERATION;
 	for (size_t i = 0; i < TSI_COUNT_OF(name_labels); i++)
 		if (matches(name, &name_labels[i]))
 			labels |= name_labels[i].labels;

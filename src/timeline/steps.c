@@ -160,11 +160,16 @@ static bool holds_startup(const struct tscope_timeline *timeline)
 	return overhead_ns > 0 && overhead_ns >= first->wall_ns / 100 * STARTUP_MIN_PCT;
 }
 
+/* An engine's iterations differ by their phase: the last one is cut if it has less than any. */
 static bool has_cut_end(const struct tscope_timeline *timeline)
 {
-	uint64_t last = timeline->step_device_events[timeline->step_count - 1];
-	uint64_t before = timeline->step_device_events[timeline->step_count - 2];
+	const uint32_t *counts = timeline->step_device_events;
+	uint64_t last = counts[timeline->step_count - 1];
+	uint64_t before = counts[timeline->step_count - 2];
 
+	if (timeline->boundary == TSCOPE_BOUNDARY_ITERATION)
+		for (uint32_t i = 0; i < timeline->step_count - 1; i++)
+			before = counts[i] < before ? counts[i] : before;
 	return last * 100 < before * COMPLETE_MIN_PCT;
 }
 

@@ -188,7 +188,7 @@ static void other_markers(void **state)
 		int64_t first_number;
 	} cases[] = {
 		{ "event/train_batch", "event/train_batch", NULL, TSCOPE_BOUNDARY_TRAIN_BATCH, 0 },
-		{ "execute_context_1(8)_generation_0(0)", "execute_new_0", NULL,
+		{ "execute_context_1(8)_generation_0(0)", "execute_new_0_cached_1", NULL,
 		  TSCOPE_BOUNDARY_ITERATION, 0 },
 		{ "step[DECODE bs=4]", "step[EXTEND bs=1]", NULL, TSCOPE_BOUNDARY_ITERATION, 0 },
 		{ "turn", "turn", "turn", TSCOPE_BOUNDARY_STEP_MARKER, 0 },

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The iterations of an inference engine with their work on the devices. */
+#include "analyze/trace/inference_turns.h"
+
+#include "base/sum.h"
+#include "timeline/landmarks.h"
+#include "timeline/timeline.h"
+
+/* SGLang may put vLLM's form around its own. */
+static void note_engine(struct turns *turns, struct str name)
+{
+	struct iteration said;
+
+	if (tsi_parse_iteration(name, &said) && (!turns->engine || tsi_str_starts(name, "step[")))
+		turns->engine = said.engine;
+}
+
+/* Marks and steps both ascend; steps outside a range are left out. */
+static void read_marks(struct turns *turns)
+{
+	const struct tscope_timeline *timeline = turns->scope->timeline;
+	const struct landmarks *marks = timeline->marks;
+	const struct spans *spans = &timeline->trace->spans;
+	uint32_t step = 0;
+
+	for (size_t i = 0; i < marks->count; i++) {
+		const struct landmark *mark = &marks->items[i];
+		int64_t start_ns = tsi_start_ns(spans, mark->row);
+
+		if (mark->track != timeline->main_track || !(mark->labels & LABEL_ITERATION))
+			continue;
+		note_engine(turns, tsi_span_name(timeline->trace, mark->row));
+		while (step < turns->count && turns->items[step].start_ns < start_ns)
+			step++;
+		if (step == turns->count || turns->items[step].start_ns != start_ns)
+			continue;
+		if (tsi_parse_iteration(tsi_span_name(timeline->trace, mark->row),
+					&turns->items[step].said))
+			step++;
+	}
+}
+
+static void turns_init(struct turns *turns, const struct analysis_scope *scope,
+		       struct arena *scratch)
+{
+	const struct tscope_timeline *timeline = scope->timeline;
+	size_t count = timeline->step_count;
+
+	*turns = (struct turns){
+		.scope = scope,
+		.items = tsi_arena_new(scratch, count, sizeof(*turns->items)),
+		.numbers = tsi_arena_new(scratch, count, sizeof(int64_t)),
+		.others = tsi_arena_new(scratch, count, sizeof(int64_t)),
+	};
+	if (!turns->items || !turns->numbers || !turns->others)
+		return;
+	turns->count = timeline->step_count;
+	for (uint32_t i = 0; i < turns->count; i++) {
+		const struct tscope_step *step = &timeline->steps[i];
+
+		turns->items[i] = (struct turn){
+			.said = { .phase = ITERATION_UNKNOWN,
+				  .requests = NOT_SAID,
+				  .padded_requests = NOT_SAID,
+				  .kv_tokens = NOT_SAID },
+			.start_ns = step->start_ns,
+			.mark_end_ns = step->start_ns + step->dur_ns,
+			.first_kernel_ns = INT64_MAX,
+			.end_ns = INT64_MIN,
+			.is_counted = step->mark == TSCOPE_STEP_COUNTED,
+		};
+		turns->counted += turns->items[i].is_counted;
+	}
+	read_marks(turns);
+}
+
+static void add_work(struct turns *turns, struct turn *turn, uint32_t row)
+{
+	const struct tscope_trace *trace = turns->scope->trace;
+	int64_t start_ns = tsi_start_ns(&trace->spans, row),
+		dur_ns = tsi_dur_ns(&trace->spans, row);
+
+	if (start_ns + dur_ns > turn->end_ns)
+		turn->end_ns = start_ns + dur_ns;
+	if (!tsi_is_kernel(trace, row))
+		return;
+	if (start_ns < turn->first_kernel_ns)
+		turn->first_kernel_ns = start_ns;
+	tsi_sum(&turn->kernel_ns, dur_ns);
+	if (tsi_device_event(trace, row)->graph)
+		tsi_sum(&turn->graph_ns, dur_ns);
+	if (turn->is_counted)
+		tsi_sum(&turns->kind_ns[turn->said.phase][turns->scope->kernel_kinds[tsi_name_id(
+				&trace->spans, row)]],
+			dur_ns);
+}
+
+static void find_work(struct turns *turns)
+{
+	const struct analysis_scope *scope = turns->scope;
+	uint32_t last = 0;
+
+	for (uint32_t d = scope->first_device; d < scope->end_device; d++) {
+		const struct device *device = &scope->trace->devices[d];
+
+		for (uint32_t i = 0; i < device->row_count; i++) {
+			uint32_t row = device->rows[i];
+			uint32_t step = tsi_timeline_step_near(
+				scope->timeline, tsi_timeline_launch_time(scope->trace, row),
+				&last);
+			if (step != NO_ROW)
+				add_work(turns, &turns->items[step], row);
+		}
+	}
+}
+
+static void find_latencies(struct turns *turns)
+{
+	int64_t before_ns = INT64_MIN; /* end of the device work so far */
+
+	for (uint32_t i = 0; i < turns->count; i++) {
+		struct turn *turn = &turns->items[i];
+
+		if (turn->end_ns == INT64_MIN)
+			turn->end_ns = turn->mark_end_ns;
+		int64_t begin_ns = turn->start_ns > before_ns ? turn->start_ns : before_ns;
+		turn->latency_ns = turn->end_ns > begin_ns ? turn->end_ns - begin_ns : 0;
+		before_ns = turn->end_ns > before_ns ? turn->end_ns : before_ns;
+	}
+}
+
+struct turns tsi_find_turns(const struct analysis_scope *scope, struct arena *scratch)
+{
+	struct turns turns;
+
+	turns_init(&turns, scope, scratch);
+	if (turns.count > 0)
+		find_work(&turns);
+	find_latencies(&turns);
+	return turns;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The section about an inference engine's iterations: by phase, batch and kind of kernel. */
+#include "report/section.h"
+
+#include <inttypes.h>
+
+/* A fact of a phase: inference.decode.p50_ns. */
+static const char *of_phase(const struct panel *panel, const char *phase, const char *fact)
+{
+	return tsi_panel_print(panel, "inference.%s.%s", phase, fact);
+}
+
+/* "decode 32 · p50 19.11 ms · p99 21.40 ms · 32 requests · 1,674 tokens/s" */
+static void put_phase(const struct panel *panel, const char *phase)
+{
+	static const struct {
+		const char *before, *fact, *after;
+	} figures[] = {
+		{ "p50 ", "p50_ns", "" },
+		{ "p99 ", "p99_ns", "" },
+		{ "", "requests", " requests" },
+		{ "", "tokens_per_second", " tokens/s" },
+		{ "", "graph_ratio", " in graphs" },
+	};
+	int64_t count = tsi_panel_int(panel, of_phase(panel, phase, "count"));
+	const char *text = tsi_panel_print(panel, "%s %" PRId64, phase, count);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(figures); i++) {
+		const char *id = of_phase(panel, phase, figures[i].fact);
+		bool is_same = i == 1 && count == 1; /* as the median */
+
+		if (!is_same && tsi_panel_has(panel, id))
+			tsi_panel_append(panel, &text, " · %s%s%s", figures[i].before,
+					 tsi_panel_number(panel, id), figures[i].after);
+	}
+	tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s", text);
+}
+
+static const char *const phases[] = { "prefill", "decode", "mixed", "speculative" };
+
+int tsi_phase_count(const struct panel *panel)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++)
+		count += tsi_panel_int(panel, of_phase(panel, phases[i], "count")) > 0;
+	return count;
+}
+
+void tsi_put_phases(const struct panel *panel)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++)
+		if (tsi_panel_int(panel, of_phase(panel, phases[i], "count")) > 0)
+			put_phase(panel, phases[i]);
+}
+
+void tsi_section_inference(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "interval of tokens p50", "inference.itl_p50_ns" },
+		{ "p99", "inference.itl_p99_ns" },
+		{ "added by prompts", "inference.prefill_delay_ratio" },
+		{ "host gap", "inference.host_gap_ratio" },
+		{ "decode in graphs", "inference.graph_coverage_ratio" },
+		{ "padding", "inference.padding_ratio" },
+		{ "keys", "inference.kv_tokens" },
+	};
+	static const struct column batch_columns[] = {
+		{ "phase", "phase", 14 },      { "requests", "requests", 10 },
+		{ "count", "count", 8 },       { "in graphs", "graph_count", 10 },
+		{ "padded to", "padded", 10 }, { "p50", "p50_ns", 12 },
+	};
+	static const struct column kind_columns[] = {
+		{ "phase", "phase", 14 },
+		{ "kernels", "kind", 16 },
+		{ "total", "total_ns", 12 },
+		{ "share", "ratio", 9 },
+	};
+
+	if (!tsi_panel_has(panel, "inference.iteration_count"))
+		return;
+	tsi_panel_title(panel, DOC_INFO, "inference", "INFERENCE", "%s iterations%s%s",
+			tsi_panel_number(panel, "inference.iteration_count"),
+			tsi_panel_has(panel, "inference.engine") ? " of " : "",
+			tsi_panel_text(panel, "inference.engine"));
+	tsi_put_phases(panel);
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	tsi_panel_table(panel, "inference.batches", batch_columns, TSI_COUNT_OF(batch_columns));
+	tsi_panel_table(panel, "inference.kinds", kind_columns, TSI_COUNT_OF(kind_columns));
+}

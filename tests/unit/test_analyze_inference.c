@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Iterations of inference engines: latencies, intervals of tokens, gaps and graphs by phase. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* An iteration that launches one kernel, or a graph of one. Times: its mark's, the kernel's. */
+static void put_turn(struct test_trace *t, const char *name, const char *call, int64_t start_ns,
+		     int64_t kernel_ns, int64_t kernel_dur_ns)
+{
+	test_annotation(t, name, 1, start_ns, 40);
+	test_call(t, call, 1, start_ns + 10, 10, (uint64_t)start_ns + 1);
+	test_kernel(t, "gemm", 0, 7, kernel_ns, kernel_dur_ns, (uint64_t)start_ns + 1);
+}
+
+/*
+ *	mark	     0          120          420      560        910
+ *	phase	  prefill     decode      decode     mixed     decode
+ *	kernel	50 ──── 250 300 ─ 400  450 ── 550  600 ─ 900  950 ── 1070
+ *	latency	   250          150         130       340        160
+ *
+ * Intervals of tokens: 150, 350 with prompts, 170. Gaps of 50 each, of 820 from 250 to 1070.
+ */
+static void test_phases(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	put_turn(t, "execute_context_2(200)_generation_0(0)", "cudaLaunchKernel", 0, 50, 200);
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaGraphLaunch", 120, 300, 100);
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaGraphLaunch", 420, 450, 100);
+	put_turn(t, "execute_context_1(100)_generation_4(4)", "cudaLaunchKernel", 560, 600, 300);
+	put_turn(t, "execute_context_0(0)_generation_5(5)", "cudaLaunchKernel", 910, 950, 120);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "inference: engine iteration_count idle_count", "vllm 5 0");
+	check_facts(a, "inference: prefill.count prefill.p50_ns prefill.tokens prefill.time_ratio",
+		    "1 250 200 0.242718");
+	check_facts(a, "inference: decode.count decode.p50_ns decode.p90_ns decode.p99_ns",
+		    "3 150 158 160");
+	check_facts(a, "inference: decode.requests decode.tokens decode.tokens_per_second",
+		    "4.33333 4.33333 2.95455e+07"); /* 13 in 440 ns */
+	check_facts(a, "inference: mixed.count mixed.p50_ns mixed.requests mixed.tokens",
+		    "1 340 5 104");
+	check_facts(a, "inference: speculative.count speculative.p50_ns", "0 -");
+	check_facts(a, "inference: itl_p50_ns itl_p90_ns itl_p99_ns", "170 314 346");
+	check_facts(a, "inference: clear_itl_p50_ns delayed_itl_p50_ns delayed_count", "160 350 1");
+	/* 350 - 160 of 670; over 5 iterations */
+	check_facts(a, "inference: prefill_delay_ratio prefill_delay_ns", "0.283582 38");
+	check_facts(a, "inference: host_gap_ns host_gap_ratio", "50 0.243902");
+	check_facts(a, "inference: graph_coverage_ratio graph_hit_ratio graph_miss_count",
+		    "0.625 0.666667 1");
+	check_facts(a, "inference: graph_max_requests miss_min_requests", "4 5");
+	/* 17 requests that decode in 1070 ns */
+	check_facts(a, "inference: output_tokens_per_second padding_ratio kv_tokens",
+		    "1.58879e+07 - -");
+	check_table(a, "inference.batches: phase requests count graph_count padded p50_ns",
+		    "prefill 2 1 0 - 250\ndecode 4 2 2 - 140\ndecode 5 1 0 - 160\n"
+		    "mixed 5 1 0 - 340\n");
+	check_table(a, "inference.kinds: phase kind total_ns ratio",
+		    "decode gemm 320 1\nmixed gemm 300 1\nprefill gemm 200 1\n");
+	analyzed_free(a);
+}
+
+/* The graph's batch is said; of proposed tokens nobody knows which are kept. */
+static void test_speculation(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	put_turn(t, "decode[bs=3/4 tok=9 d=3 spec=2 sqsq=27 sqsk=90 sk=30]", "hipGraphLaunch", 0,
+		 50, 50);
+	put_turn(t, "decode[bs=5/8 tok=15 d=5 spec=2 sqsq=45 sqsk=150 sk=50]", "hipGraphLaunch",
+		 100, 150, 50);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "inference: engine speculative.count speculative.requests", "atom 2 4");
+	check_facts(a, "inference: speculative.tokens speculative.tokens_per_second", "12 -");
+	check_facts(a, "inference: padding_ratio kv_tokens output_tokens_per_second",
+		    "0.333333 40 -");
+	check_facts(a, "inference: itl_p50_ns clear_itl_p50_ns prefill_delay_ratio", "100 100 0");
+	check_facts(a, "inference: graph_coverage_ratio graph_hit_ratio miss_min_requests",
+		    "1 1 -");
+	analyzed_free(a);
+}
+
+/* Marks that say nothing: iterations without a phase. What says more than run_batch wins. */
+static void test_unknown(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	put_turn(t, "scheduler.run_batch", "cudaLaunchKernel", 0, 50, 50);
+	put_turn(t, "scheduler.run_batch", "cudaLaunchKernel", 200, 250, 50);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "inference: iteration_count decode.count engine itl_p50_ns", "2 0 - -");
+	analyzed_free(a);
+
+	t = test_trace_new();
+	test_annotation(t, "scheduler.run_batch", 1, 0, 90);
+	put_turn(t, "step[EXTEND bs=1 toks=8]", "cudaLaunchKernel", 10, 60, 20);
+	test_annotation(t, "ProfilerStep#7", 1, 100, 190);
+	test_annotation(t, "scheduler.run_batch", 1, 110, 180);
+	put_turn(t, "step[TARGET_VERIFY bs=1]", "cudaLaunchKernel", 120, 200, 20);
+	test_annotation(t, "step[DRAFT_EXTEND bs=1]", 1, 220, 20);
+	a = analyze(t);
+	check_facts(a, "inference: engine iteration_count prefill.count speculative.count",
+		    "sglang 2 1 1");
+	check_facts(a, "inference: prefill.p50_ns speculative.p50_ns", "70 100");
+	analyzed_free(a);
+}
+
+/* Training is none. */
+static void test_training(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_kernel(t, "gemm", 0, 7, 10, 20, 0);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "inference: iteration_count decode.count", "- -");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_speculation),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_training),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
