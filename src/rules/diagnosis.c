@@ -16,6 +16,7 @@
 #include "base/sum.h"
 #include "rules/context.h"
 #include "rules/rule_table.h"
+#include "rules/serving_advice.h"
 
 struct kept {
 	struct tscope_finding finding;
@@ -74,12 +75,47 @@ static const struct tscope_place *copy_places(struct arena *arena, const struct 
 	return places;
 }
 
+static bool has_cause(const struct tscope_diagnosis *diagnosis, enum rule_cause cause)
+{
+	for (size_t i = 0; i < diagnosis->finding_count; i++)
+		if (diagnosis->findings[i].cause == cause)
+			return true;
+	return false;
+}
+
+/*
+ * Of an inference engine the host's work between iterations, and launches without graphs, are
+ * one cause each, whatever the host did. Their rules come before those of the host.
+ */
+static enum rule_cause serving_kin(const struct tscope_diagnosis *diagnosis, enum rule_cause kin)
+{
+	bool is_launch = kin == CAUSE_launch_overhead, is_host = kin == CAUSE_host_python ||
+								 kin == CAUSE_sync_drain ||
+								 kin == CAUSE_cpu_only_work;
+
+	if (is_launch && has_cause(diagnosis, CAUSE_graph_missed))
+		return CAUSE_graph_missed;
+	if ((is_launch || is_host) && has_cause(diagnosis, CAUSE_serving_host_gap))
+		return CAUSE_serving_host_gap;
+	return kin;
+}
+
+static bool is_serving(const struct tscope_analysis *analysis)
+{
+	struct tscope_value boundary = tsi_lookup(analysis, "steps.boundary");
+
+	return strcmp(tsi_value_text(boundary), "iteration") == 0;
+}
+
 static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_context *ctx)
 {
+	const char *advice =
+		is_serving(ctx->analysis) ? tsi_serving_advice(ctx->rule->def.id) : NULL;
+	enum rule_cause kin = serving_kin(diagnosis, ctx->merged_with);
 	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
 
 	kept->cause = ctx->cause;
-	kept->kin = ctx->merged_with;
+	kept->kin = kin;
 	kept->after = ctx->after;
 	kept->is_after = ctx->is_after;
 	kept->is_separate = ctx->rule->is_separate;
@@ -93,7 +129,7 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 		.severity = ctx->severity,
 		.title = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->title)),
 		.detail = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->detail)),
-		.advice = ctx->advice,
+		.advice = advice ? advice : ctx->advice,
 		.cause = tsi_cause_name(ctx->cause),
 		.confidence = ctx->confidence,
 		.is_gain_in_title = ctx->rule->is_gain_in_title,

@@ -33,11 +33,6 @@ static int64_t count_cut(const struct rule_context *ctx)
 	return tsi_rule_int(ctx, "integrity.incomplete_step_count");
 }
 
-/* Iterations of an engine, which calls no prof.step(). */
-static const char engine_advice[] =
-	"let the engine's profiler run over more iterations: of vLLM and SGLang between "
-	"start_profile and stop_profile, under a steady load";
-
 static void evaluate_trace_incomplete(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "step_time.count");
@@ -48,8 +43,6 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 	if ((double)count >= tsi_rule_parameter(ctx, "threshold") && cut == 0 && !is_overflown)
 		return;
 	fire(ctx, count, cut);
-	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") == 0)
-		tsi_rule_advice(ctx, engine_advice);
 	if (is_overflown) {
 		tsi_rule_advice(ctx, "raise --tracer_entries of viztracer, or record less: "
 				     "--max_stack_depth, --min_duration, --include_files");

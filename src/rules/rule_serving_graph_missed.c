@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* SERVING.GRAPH_MISSED: decoding launches kernel by kernel although graphs would do. */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+
+static void fire(struct rule_context *ctx)
+{
+	int64_t missed = tsi_rule_int(ctx, "inference.graph_miss_count");
+	int64_t largest = tsi_rule_int(ctx, "inference.graph_max_requests");
+	int64_t smallest = tsi_rule_int(ctx, "inference.miss_min_requests");
+
+	if (!tsi_rule_has(ctx, "inference.graph_max_requests"))
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "no decode iteration replays a graph: the device waits for launches");
+	else if (smallest > largest)
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "batches above %" PRId64 " requests have no graph: %" PRId64
+			      " iterations launch kernel by kernel",
+			      largest, missed);
+	else
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "%" PRId64 " decode iterations miss the graphs and launch kernel by "
+			      "kernel",
+			      missed);
+}
+
+static void evaluate_serving_graph_missed(struct rule_context *ctx)
+{
+	int64_t idle_ns = tsi_rule_int(ctx, "inference.graph_miss_idle_ns");
+	double share = (double)idle_ns / tsi_rule_real(ctx, "step_time.mean_ns");
+
+	if (tsi_rule_int(ctx, "inference.graph_miss_count") == 0 ||
+	    !(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	fire(ctx);
+	tsi_rule_detail(ctx, "the device waits %.2f ms an iteration for it, %.1f %%",
+			tsi_ms(idle_ns), 100 * share);
+	tsi_rule_gain(ctx, GAIN_LAUNCH, idle_ns);
+	if (!tsi_rule_has(ctx, "inference.graph_max_requests"))
+		tsi_rule_advice(ctx, "let decoding replay graphs: vLLM without --enforce-eager "
+				     "(cudagraph_mode in --compilation-config), SGLang without "
+				     "--disable-cuda-graph");
+}
+
+const struct rule tsi_rule_serving_graph_missed = {
+	.def = {
+		.id = "SERVING.GRAPH_MISSED",
+		.summary = "decode iterations run without a graph",
+		.trigger = "Fires where decode or speculative iterations replay no graph, and the "
+			   "device waits for the host in them for at least threshold of the mean "
+			   "iteration.",
+		.meaning = "A graph launches all kernels of an iteration at once. Without one the "
+			   "host launches hundreds of kernels of some microseconds, and cannot "
+			   "keep up. Engines capture graphs for a list of batch sizes; what is "
+			   "larger, or not alike, runs without.",
+		.advice = "capture graphs for the batches that occur: vLLM "
+			  "--max-cudagraph-capture-size or --cudagraph-capture-sizes, SGLang "
+			  "--cuda-graph-max-bs or --cuda-graph-bs; inference.batches has the "
+			  "sizes that missed",
+		.example = "Of 100 iterations of 20 ms those with more than 64 requests launch "
+			   "kernel by kernel; the device waits 3 ms an iteration for it: 0.15, a "
+			   "finding with 3 ms an iteration to win.",
+		.parameters = {
+			{ "threshold", 0.05, "share of the mean iteration at which it fires" },
+		},
+		.facts = { "inference.graph_miss_count", "inference.graph_miss_idle_ns",
+			   "step_time.mean_ns" },
+	},
+	.evidence = { "inference.graph_hit_ratio", "inference.graph_coverage_ratio",
+		      "inference.graph_miss_idle_ns" },
+	.cause = CAUSE_graph_missed,
+	.evaluate = evaluate_serving_graph_missed,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* SERVING.HOST_GAP: the device idles between iterations, while the engine's host prepares one. */
+#include "rules/rule.h"
+
+static const struct {
+	const char *fact;
+	enum gain_part part;
+} host_causes[] = {
+	{ "idle.python_ns", GAIN_PYTHON },
+	{ "idle.op_overhead_ns", GAIN_LAUNCH },
+	{ "idle.cpu_work_ns", GAIN_CPU_WORK },
+	{ "idle.sync_ns", GAIN_SYNC },
+};
+
+/* The gaps are won back from what the host did in them, in proportion. */
+static void claim_gaps(struct rule_context *ctx, double gap_ns)
+{
+	double host_ns = 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(host_causes); i++)
+		host_ns += (double)tsi_rule_int(ctx, host_causes[i].fact);
+	double part = host_ns > gap_ns ? gap_ns / host_ns : 1;
+	for (size_t i = 0; i < TSI_COUNT_OF(host_causes); i++) {
+		int64_t ns = tsi_rule_int(ctx, host_causes[i].fact);
+		if (ns > 0)
+			tsi_rule_gain(ctx, host_causes[i].part, (int64_t)(part * (double)ns));
+	}
+}
+
+static void evaluate_serving_host_gap(struct rule_context *ctx)
+{
+	double share = tsi_rule_real(ctx, "inference.host_gap_ratio");
+	int64_t gap_ns = tsi_rule_int(ctx, "inference.host_gap_ns");
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "the device idles %.1f %% of the time between iterations, for the engine's "
+		      "host",
+		      100 * share);
+	tsi_rule_detail(ctx,
+			"%.2f ms before each iteration: scheduling, input preparation, sampling",
+			tsi_ms(gap_ns));
+	claim_gaps(ctx, (double)gap_ns);
+}
+
+const struct rule tsi_rule_serving_host_gap = {
+	.def = {
+		.id = "SERVING.HOST_GAP",
+		.summary = "an inference engine's host keeps the device waiting between iterations",
+		.trigger = "Fires where the steps are iterations of an inference engine and, for "
+			   "at least threshold of their time, no kernel of the next has started "
+			   "although the device is done with the one before.",
+		.meaning = "Between two iterations the engine samples, detokenizes, schedules and "
+			   "prepares inputs. Where this is not done while the device computes, it "
+			   "is added to each token.",
+		.advice = "prepare the next iteration while the device computes: vLLM "
+			  "--async-scheduling, SGLang without --disable-overlap-schedule; do more "
+			  "in one iteration (vLLM --max-num-seqs, SGLang --max-running-requests, "
+			  "speculative decoding); sampling parameters that need the host "
+			  "(structured output, penalties, logprobs) cost most of it",
+		.example = "Iterations decode for 20 ms and the device waits 6 ms for the next: "
+			   "0.23, a finding with 6 ms an iteration to win.",
+		.parameters = {
+			{ "threshold", 0.10, "share of the iterations' time at which it fires" },
+		},
+		.facts = { "inference.host_gap_ratio", "inference.host_gap_ns",
+			   "step_time.mean_ns" },
+	},
+	.evidence = { "inference.host_gap_ratio", "inference.host_gap_ns" },
+	.cause = CAUSE_serving_host_gap,
+	.evaluate = evaluate_serving_host_gap,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* SERVING.PREFILL: requests that decode wait for the prompts of others. */
+#include "rules/rule.h"
+
+#include <inttypes.h>
+
+static void evaluate_serving_prefill(struct rule_context *ctx)
+{
+	double share = tsi_rule_real(ctx, "inference.prefill_delay_ratio");
+	int64_t clear_ns = tsi_rule_int(ctx, "inference.clear_itl_p50_ns");
+	int64_t delayed_ns = tsi_rule_int(ctx, "inference.delayed_itl_p50_ns");
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")) || clear_ns <= 0)
+		return;
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
+		      "prompts stall decoding: %.1f ms to the next token behind one, else %.1f ms",
+		      tsi_ms(delayed_ns), tsi_ms(clear_ns));
+	tsi_rule_detail(ctx, "%" PRId64 " intervals with a prompt make %.1f %% of the wait",
+			tsi_rule_int(ctx, "inference.delayed_count"), 100 * share);
+	tsi_rule_wins_nothing(ctx);
+}
+
+const struct rule tsi_rule_serving_prefill = {
+	.def = {
+		.id = "SERVING.PREFILL",
+		.summary = "prompts hold up the requests that decode",
+		.trigger = "Fires where intervals of tokens with a prompt in between, or beside "
+			   "them in one iteration, exceed the median of the others by at least "
+			   "threshold of all intervals; high from high on, else med.",
+		.meaning = "While a long prompt is computed nobody gets a token: the longest times "
+			   "between tokens are those of prompts. Chunks of prompts beside decoding "
+			   "make each iteration longer, but none much longer. The work stays the "
+			   "same.",
+		.advice = "compute prompts in smaller chunks: vLLM --enable-chunked-prefill with a "
+			  "lower --max-num-batched-tokens, SGLang a lower --chunked-prefill-size "
+			  "with --enable-mixed-chunk; prefill on other devices than decode "
+			  "(disaggregation) where the tail matters most",
+		.example = "A token takes 20 ms, and 120 ms where a prompt of 8192 tokens comes "
+			   "first, every tenth time: 100 ms of 300, 0.33, a finding of severity "
+			   "high.",
+		.parameters = {
+			{ "threshold", 0.10, "share of the intervals at which it fires" },
+			{ "high", 0.30, "share from which it is severe" },
+		},
+		.facts = { "inference.prefill_delay_ratio", "inference.clear_itl_p50_ns",
+			   "inference.delayed_itl_p50_ns" },
+	},
+	.evidence = { "inference.itl_p50_ns", "inference.itl_p99_ns",
+		      "inference.prefill_delay_ratio" },
+	.cause = CAUSE_prefill_blocks_decode,
+	.evaluate = evaluate_serving_prefill,
+};

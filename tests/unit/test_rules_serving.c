@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* SERVING.*, and what all rules advise who serves with an inference engine. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rules/serving_advice.h"
+
+#define GAP(ratio)                                                                                 \
+	"inference.host_gap_ratio " ratio "\ninference.host_gap_ns 6000000\n"                      \
+	"step_time.mean_ns 26000000\n"
+#define MISS(count, idle)                                                                          \
+	"inference.graph_miss_count " count "\ninference.graph_miss_idle_ns " idle "\n"            \
+	"inference.miss_min_requests 65\nstep_time.mean_ns 20000000\n"
+#define DELAY(ratio)                                                                               \
+	"inference.prefill_delay_ratio " ratio "\ninference.clear_itl_p50_ns 20000000\n"           \
+	"inference.delayed_itl_p50_ns 120000000\ninference.delayed_count 7\n"
+
+static const struct rule_case cases[] = {
+	{ "SERVING.HOST_GAP", FIRES, GAP("0.23") "idle.python_ns 5000000\nidle.sync_ns 1000000\n",
+	  NULL,
+	  "high: the device idles 23.0 % of the time between iterations, for the engine's host "
+	  "(6.00 ms before each iteration: scheduling, input preparation, sampling) [6000000 ns]" },
+	/* Of 8 ms of host causes 6 are between iterations. */
+	{ "SERVING.HOST_GAP", FIRES,
+	  GAP("0.23") "idle.python_ns 6000000\nidle.op_overhead_ns 2000000\n", NULL,
+	  "high: the device idles 23.0 % of the time between iterations, for the engine's host "
+	  "(6.00 ms before each iteration: scheduling, input preparation, sampling) [6000000 ns]" },
+	{ "SERVING.HOST_GAP", AT, GAP("0.10"), NULL, "high: the device idles 10.0 %" },
+	{ "SERVING.HOST_GAP", QUIET, GAP("0.099"), NULL, "" },
+	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000"), NULL,
+	  "med: no decode iteration replays a graph: the device waits for launches (the device "
+	  "waits 3.00 ms an iteration for it, 15.0 %) [3000000 ns]" },
+	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000") "inference.graph_max_requests 64\n",
+	  NULL,
+	  "med: batches above 64 requests have no graph: 40 iterations launch kernel by kernel" },
+	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000") "inference.graph_max_requests 128\n",
+	  NULL, "med: 40 decode iterations miss the graphs and launch kernel by kernel" },
+	{ "SERVING.GRAPH_MISSED", AT, MISS("1", "1000000"), NULL, "med: no decode iteration" },
+	{ "SERVING.GRAPH_MISSED", QUIET, MISS("1", "900000"), NULL, "" },
+	{ "SERVING.GRAPH_MISSED", QUIET, MISS("0", "0"), NULL, "" },
+	{ "SERVING.PREFILL", FIRES, DELAY("0.33"), NULL,
+	  "high: prompts stall decoding: 120.0 ms to the next token behind one, else 20.0 ms (7 "
+	  "intervals with a prompt make 33.0 % of the wait)" },
+	{ "SERVING.PREFILL", AT, DELAY("0.10"), NULL, "med: prompts stall decoding" },
+	{ "SERVING.PREFILL", AT, DELAY("0.30"), NULL, "high: prompts stall decoding" },
+	{ "SERVING.PREFILL", QUIET, DELAY("0.09"), NULL, "" },
+};
+
+static void rules_say_what_they_should(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static const struct advice_case advices[] = {
+	{ "SERVING.GRAPH_MISSED", MISS("40", "3000000"), "--enforce-eager" },
+	{ "SERVING.GRAPH_MISSED", MISS("40", "3000000") "inference.graph_max_requests 64\n",
+	  "--cuda-graph-max-bs" },
+	{ "HOST.PYTHON",
+	  "idle.python_ns 30000\nstep_time.mean_ns 100000\nsteps.boundary iteration\n",
+	  "--async-scheduling" },
+	{ "HOST.PYTHON", "idle.python_ns 30000\nstep_time.mean_ns 100000\n",
+	  "data loader's workers" },
+	{ "HOST.LAUNCH_BOUND",
+	  "idle.op_overhead_ns 30000\nidle.launch_call_ns 0\nidle.start_latency_ns 0\n"
+	  "step_time.mean_ns 100000\nsteps.boundary iteration\n",
+	  "--disable-cuda-graph" },
+};
+
+static void advice_fits_who_asks(void **state)
+{
+	(void)state;
+	check_rule_advice(advices, sizeof(advices) / sizeof(advices[0]));
+}
+
+/* A rule that is named wrongly would keep its advice for training. */
+static void serving_advice_is_of_rules(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < tscope_rule_count(); i++) {
+		const char *advice = tsi_serving_advice(tscope_rule(i)->id);
+		if (!advice)
+			continue;
+		count++;
+		if (strstr(advice, "prof.step") || strstr(advice, "DataLoader"))
+			fail_msg("%s: %s", tscope_rule(i)->id, advice);
+	}
+	assert_int_equal(count, SERVING_ADVICE_COUNT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_say_what_they_should),
+		cmocka_unit_test(advice_fits_who_asks),
+		cmocka_unit_test(serving_advice_is_of_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
