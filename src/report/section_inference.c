@@ -20,7 +20,6 @@ static void put_phase(const struct panel *panel, const char *phase)
 		{ "p99 ", "p99_ns", "" },
 		{ "", "requests", " requests" },
 		{ "", "tokens_per_second", " tokens/s" },
-		{ "", "graph_ratio", " in graphs" },
 	};
 	int64_t count = tsi_panel_int(panel, of_phase(panel, phase, "count"));
 	const char *text = tsi_panel_print(panel, "%s %" PRId64, phase, count);

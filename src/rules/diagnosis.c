@@ -87,11 +87,12 @@ static bool has_cause(const struct tscope_diagnosis *diagnosis, enum rule_cause 
  * Of an inference engine the host's work between iterations, and launches without graphs, are
  * one cause each, whatever the host did. Their rules come before those of the host.
  */
-static enum rule_cause serving_kin(const struct tscope_diagnosis *diagnosis, enum rule_cause kin)
+static enum rule_cause serving_kin(const struct tscope_diagnosis *diagnosis, enum rule_cause kin,
+				   bool is_summary)
 {
-	bool is_launch = kin == CAUSE_launch_overhead, is_host = kin == CAUSE_host_python ||
-								 kin == CAUSE_sync_drain ||
-								 kin == CAUSE_cpu_only_work;
+	bool is_launch = kin == CAUSE_launch_overhead;
+	bool is_host = kin == CAUSE_host_python || kin == CAUSE_sync_drain ||
+		       kin == CAUSE_cpu_only_work || (kin == CAUSE_unrecorded_work && is_summary);
 
 	if (is_launch && has_cause(diagnosis, CAUSE_graph_missed))
 		return CAUSE_graph_missed;
@@ -111,7 +112,7 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 {
 	const char *advice =
 		is_serving(ctx->analysis) ? tsi_serving_advice(ctx->rule->def.id) : NULL;
-	enum rule_cause kin = serving_kin(diagnosis, ctx->merged_with);
+	enum rule_cause kin = serving_kin(diagnosis, ctx->merged_with, ctx->rule->is_summary);
 	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
 
 	kept->cause = ctx->cause;

@@ -3,36 +3,18 @@
  * HOST.COMPILE: the device idles while the host compiles, or captures a graph. Where a capture is
  * all that the trace holds, its step is none.
  */
+#include "rules/capture_finding.h"
 #include "rules/idle_finding.h"
 
 static const struct idle_claim compile_claim = { { "compile" } };
-
-/* A device that hardly works while a graph is captured: what is launched does not run. */
-static bool is_capture(const struct rule_context *ctx)
-{
-	return tsi_rule_int(ctx, "launches.captured_count") > 0 &&
-	       tsi_rule_real(ctx, "launches.captured_count") >=
-		       tsi_rule_parameter(ctx, "captured") *
-			       tsi_rule_real(ctx, "launches.launch_count");
-}
 
 static void evaluate_host_compile(struct rule_context *ctx)
 {
 	double share = tsi_idle_claim_share(ctx, &compile_claim);
 
-	if (is_capture(ctx)) {
-		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "the trace records the capture of a graph, not a run");
-		tsi_rule_cause(ctx, CAUSE_capture_not_a_run);
+	/* The device hardly works meanwhile. */
+	if (tsi_fire_capture(ctx, tsi_rule_parameter(ctx, "captured"))) {
 		tsi_rule_merge_with(ctx, CAUSE_compile);
-		tsi_rule_wins_nothing(ctx);
-		tsi_rule_advice(ctx, "record replays of the graph: start the profiler after "
-				     "capture and warm-up");
-		tsi_rule_detail(ctx, "%.0f of %.0f launch calls only become part of a graph",
-				tsi_rule_real(ctx, "launches.captured_count"),
-				tsi_rule_real(ctx, "launches.launch_count"));
-		tsi_rule_evidence(ctx, "launches.captured_count");
-		tsi_rule_evidence(ctx, "launches.launch_count");
 		return;
 	} else if (share >= tsi_rule_parameter(ctx, "threshold")) {
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,

@@ -38,9 +38,8 @@ static void evaluate_serving_graph_missed(struct rule_context *ctx)
 			tsi_ms(idle_ns), 100 * share);
 	tsi_rule_gain(ctx, GAIN_LAUNCH, idle_ns);
 	if (!tsi_rule_has(ctx, "inference.graph_max_requests"))
-		tsi_rule_advice(ctx, "let decoding replay graphs: vLLM without --enforce-eager "
-				     "(cudagraph_mode in --compilation-config), SGLang without "
-				     "--disable-cuda-graph");
+		tsi_rule_advice(ctx, "let decoding replay graphs (vLLM without --enforce-eager, "
+				     "SGLang without --disable-cuda-graph)");
 }
 
 const struct rule tsi_rule_serving_graph_missed = {
@@ -54,10 +53,10 @@ const struct rule tsi_rule_serving_graph_missed = {
 			   "host launches hundreds of kernels of some microseconds, and cannot "
 			   "keep up. Engines capture graphs for a list of batch sizes; what is "
 			   "larger, or not alike, runs without.",
-		.advice = "capture graphs for the batches that occur: vLLM "
-			  "--max-cudagraph-capture-size or --cudagraph-capture-sizes, SGLang "
-			  "--cuda-graph-max-bs or --cuda-graph-bs; inference.batches has the "
-			  "sizes that missed",
+		.advice = "capture graphs for the batches that occur (vLLM "
+			  "--max-cudagraph-capture-size, SGLang --cuda-graph-max-bs); "
+			  "inference.batches has the sizes that missed, for vLLM "
+			  "--cudagraph-capture-sizes and SGLang --cuda-graph-bs",
 		.example = "Of 100 iterations of 20 ms those with more than 64 requests launch "
 			   "kernel by kernel; the device waits 3 ms an iteration for it: 0.15, a "
 			   "finding with 3 ms an iteration to win.",

@@ -6,25 +6,25 @@ static const struct {
 	const char *fact;
 	enum gain_part part;
 } host_causes[] = {
-	{ "idle.python_ns", GAIN_PYTHON },
-	{ "idle.op_overhead_ns", GAIN_LAUNCH },
-	{ "idle.cpu_work_ns", GAIN_CPU_WORK },
-	{ "idle.sync_ns", GAIN_SYNC },
+	{ "idle.python_ns", GAIN_PYTHON },      { "idle.host_unrecorded_ns", GAIN_PYTHON },
+	{ "idle.op_overhead_ns", GAIN_LAUNCH }, { "idle.launch_call_ns", GAIN_LAUNCH },
+	{ "idle.cpu_work_ns", GAIN_CPU_WORK },  { "idle.sync_ns", GAIN_SYNC },
 };
 
 /* The gaps are won back from what the host did in them, in proportion. */
 static void claim_gaps(struct rule_context *ctx, double gap_ns)
 {
-	double host_ns = 0;
+	double host_ns = 0, part_ns[GAIN_PART_COUNT] = { 0 };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(host_causes); i++)
-		host_ns += (double)tsi_rule_int(ctx, host_causes[i].fact);
-	double part = host_ns > gap_ns ? gap_ns / host_ns : 1;
 	for (size_t i = 0; i < TSI_COUNT_OF(host_causes); i++) {
-		int64_t ns = tsi_rule_int(ctx, host_causes[i].fact);
-		if (ns > 0)
-			tsi_rule_gain(ctx, host_causes[i].part, (int64_t)(part * (double)ns));
+		double ns = (double)tsi_rule_int(ctx, host_causes[i].fact);
+		part_ns[host_causes[i].part] += ns;
+		host_ns += ns;
 	}
+	double share = host_ns > gap_ns ? gap_ns / host_ns : 1;
+	for (size_t part = 0; part < GAIN_PART_COUNT; part++)
+		if (part_ns[part] > 0)
+			tsi_rule_gain(ctx, (enum gain_part)part, (int64_t)(share * part_ns[part]));
 }
 
 static void evaluate_serving_host_gap(struct rule_context *ctx)
@@ -54,11 +54,11 @@ const struct rule tsi_rule_serving_host_gap = {
 		.meaning = "Between two iterations the engine samples, detokenizes, schedules and "
 			   "prepares inputs. Where this is not done while the device computes, it "
 			   "is added to each token.",
-		.advice = "prepare the next iteration while the device computes: vLLM "
-			  "--async-scheduling, SGLang without --disable-overlap-schedule; do more "
-			  "in one iteration (vLLM --max-num-seqs, SGLang --max-running-requests, "
-			  "speculative decoding); sampling parameters that need the host "
-			  "(structured output, penalties, logprobs) cost most of it",
+		.advice = "prepare the next iteration while the device computes (vLLM "
+			  "--async-scheduling, SGLang without --disable-overlap-schedule); do "
+			  "more in one iteration (vLLM --max-num-seqs, SGLang "
+			  "--max-running-requests, speculative decoding); sampling that needs the "
+			  "host (structured output, penalties, logprobs) costs most",
 		.example = "Iterations decode for 20 ms and the device waits 6 ms for the next: "
 			   "0.23, a finding with 6 ms an iteration to win.",
 		.parameters = {

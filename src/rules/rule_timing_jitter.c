@@ -5,6 +5,7 @@
 #include "base/sum.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define SLOW_RANKS "distributed.slow_ranks"
 
@@ -28,6 +29,10 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 	int64_t excess_ns =
 		tsi_rule_int(ctx, "step_time.mean_ns") - tsi_rule_int(ctx, "step_time.p50_ns");
 
+	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") == 0) {
+		tsi_rule_skip(ctx, "the iterations of an engine differ by phase");
+		return;
+	}
 	if ((double)count < least) {
 		tsi_rule_skip(ctx, "%" PRId64 " step%s; it needs %g", count, count == 1 ? "" : "s",
 			      least);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TRACE.INCOMPLETE: steps are cut, lost, unmarked, or too few to represent the run. */
-#include "rules/rule.h"
+#include "rules/capture_finding.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -41,6 +41,8 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 	bool is_overflown = tsi_rule_flag(ctx, "integrity.overflow");
 
 	if ((double)count >= tsi_rule_parameter(ctx, "threshold") && cut == 0 && !is_overflown)
+		return;
+	if (tsi_is_mostly_captured(ctx, MOSTLY_CAPTURED)) /* has no steps, and no need of any */
 		return;
 	fire(ctx, count, cut);
 	if (is_overflown) {

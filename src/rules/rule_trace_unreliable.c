@@ -3,7 +3,7 @@
  * TRACE.UNRELIABLE: what the trace says of the device contradicts itself. The
  * rules that read such figures are not evaluated; this one says why.
  */
-#include "rules/rule.h"
+#include "rules/capture_finding.h"
 
 #include <inttypes.h>
 
@@ -40,7 +40,8 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 		return;
 	if (tsi_rule_has(ctx, "integrity.device_event_count") &&
 	    tsi_rule_int(ctx, "integrity.device_event_count") == 0) {
-		fire_no_device(ctx);
+		if (!tsi_fire_capture(ctx, MOSTLY_CAPTURED))
+			fire_no_device(ctx);
 		return;
 	}
 	if (tsi_rule_has(ctx, "integrity.short_graph_replay_ms"))

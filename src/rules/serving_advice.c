@@ -13,8 +13,8 @@
 	"do more in one iteration: vLLM --max-num-seqs, SGLang --max-running-requests, "           \
 	"speculative decoding"
 #define OVERLAP                                                                                    \
-	"let the host prepare the next iteration meanwhile: vLLM --async-scheduling, SGLang "      \
-	"without --disable-overlap-schedule"
+	"prepare the next iteration while the device computes (vLLM --async-scheduling, SGLang "   \
+	"without --disable-overlap-schedule)"
 #define GRAPHS                                                                                     \
 	"replay decoding as graphs: vLLM without --enforce-eager, SGLang without "                 \
 	"--disable-cuda-graph"
@@ -72,9 +72,6 @@ static const struct {
 	{ "EFFICIENCY.RECOVERABLE", OVERLAP },
 	{ "ALLOC.CUDA_MALLOC", "leave less to the cache of keys and values: lower vLLM "
 			       "--gpu-memory-utilization, SGLang --mem-fraction-static" },
-	{ "TIMING.JITTER", "compare inference.decode with inference.mixed: prompts beside decoding "
-			   "make iterations differ (vLLM --max-num-batched-tokens, SGLang "
-			   "--chunked-prefill-size)" },
 	{ "DIST.EXPOSED_COMM",
 	  "fuse and shorten the all-reduces of tensor parallelism: vLLM without "
 	  "--disable-custom-all-reduce, SGLang "

@@ -46,7 +46,7 @@ static const struct rule_case cases[] = {
 	{ "SERVING.GRAPH_MISSED", QUIET, MISS("1", "900000"), NULL, "" },
 	{ "SERVING.GRAPH_MISSED", QUIET, MISS("0", "0"), NULL, "" },
 	{ "SERVING.PREFILL", FIRES, DELAY("0.33"), NULL,
-	  "high: prompts stall decoding: 120.0 ms to the next token behind one, else 20.0 ms (7 "
+	  "high: prompts stall decoding: 120.00 ms to the next token behind one, else 20.00 ms (7 "
 	  "intervals with a prompt make 33.0 % of the wait)" },
 	{ "SERVING.PREFILL", AT, DELAY("0.10"), NULL, "med: prompts stall decoding" },
 	{ "SERVING.PREFILL", AT, DELAY("0.30"), NULL, "high: prompts stall decoding" },

@@ -43,6 +43,14 @@ static const struct rule_case cases[] = {
 	  "launches.launch_count 268\n",
 	  NULL, "high: device activity was not recorded: 268 launches, no kernel or copy" },
 
+	/* The capture of a graph: nothing was to run, and no step is missing. */
+	{ "TRACE.UNRELIABLE", FIRES,
+	  "integrity.verdict doubtful\nintegrity.doubt why\nintegrity.device_event_count 0\n"
+	  "launches.launch_count 268\nlaunches.captured_count 134\n",
+	  NULL, "high: the trace records the capture of a graph, not a run" },
+	{ "TRACE.INCOMPLETE", QUIET,
+	  STEPS(1, 0) "launches.launch_count 268\nlaunches.captured_count 134\n", NULL, "" },
+
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(2, 1), NULL,
 	  "low: only 2 complete steps; record at least 3" },
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(1, 0), NULL,
