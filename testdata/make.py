@@ -24,6 +24,7 @@ import make_mixed
 import make_rank_sets
 import make_run_memory
 import make_runs
+import make_servers
 import make_three_jobs
 import make_viztracer
 
@@ -386,6 +387,7 @@ def files():
         **make_composer.files(),
         **make_mixed.files(),
         **make_rank_sets.files(),
+        **make_servers.files(),
         **make_three_jobs.files(document),
         **make_fkat.files(document, execution_trace()),
         **make_viztracer.files([*render(two_steps(), "F"), *surroundings("F")], PROCESS, MAIN),

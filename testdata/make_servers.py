@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The traces serving_* of this folder: what inference engines leave. make.py writes them; README.md
+says what is true of them."""
+import pathlib
+import random
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests/reference"))
+
+import make_serving  # noqa: E402: found by the line above
+
+
+def trace(form, plan, **options):
+    events, _ = make_serving.simulate(random.Random(7), plan, form, **options)
+    return make_serving.write_trace(events).encode()
+
+
+def prefill():
+    """Every fifth token waits for a prompt; some prompts are computed beside decoding."""
+    plan = []
+    for number in range(20):
+        if number % 5 == 4:
+            prompts = [8192] if number % 10 == 4 else [2048]
+            decodes = 0 if number % 10 == 4 else 6
+            plan.append(make_serving.iteration(number, prompts, decodes, graphs=(8,)))
+        else:
+            plan.append(make_serving.iteration(number, (), 6, keys=3000, graphs=(8,)))
+    return trace("vllm", plan + [make_serving.iteration(20, [8192])], overlaps=True, layers=2)
+
+
+def gaps():
+    plan = [make_serving.iteration(number, (), 3, keys=500, graphs=(4,)) for number in range(12)]
+    return trace("sglang_detailed", plan, gap_us=150, layers=3)
+
+
+def eager():
+    """Batches above 8 have no graph."""
+    plan = [make_serving.iteration(number, (), 4 + number, keys=900, graphs=(1, 2, 4, 8))
+            for number in range(14)]
+    return trace("atom", plan, overlaps=True, layers=8, kernel_us=(1, 3))
+
+
+def files():
+    capture = make_serving.write_trace(make_serving.capture(random.Random(7), 4)).encode()
+    return {
+        "serving_prefill.json": prefill(),
+        "serving_graphs/replay.json": gaps(),
+        "serving_graphs/capture_traces/bs_4_rank0.json": capture,
+        "serving_eager.json": eager(),
+    }

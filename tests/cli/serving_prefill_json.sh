@@ -1,0 +1,1 @@
+tscope trace --format json data/serving_prefill.json

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs `tscope trace` on random traces of inference engines (make_serving.py) and compares its
+facts about iterations and phases with what is true: times to the ns.
+
+usage: compare_serving.py TSCOPE [ROUNDS [FIRST_SEED]]
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import make_serving
+
+
+def differences(truth, facts, name=""):
+    for key, expected in truth.items():
+        actual = facts.get(key)
+        if isinstance(expected, dict):
+            yield from differences(expected, actual, f"{name}{key}.")
+        elif isinstance(expected, float) and isinstance(actual, (int, float)):
+            if not math.isclose(expected, actual, rel_tol=1e-12, abs_tol=1e-12):
+                yield f"{name}{key}: {actual}, in truth {expected}"
+        elif expected != actual:
+            yield f"{name}{key}: {actual}, in truth {expected}"
+
+
+def check(program, seed, folder):
+    text, truth = make_serving.random_trace(seed)
+    path = folder / "trace.json"
+    path.write_text(text)
+    done = subprocess.run([program, "trace", "--format", "json", path], capture_output=True,
+                          check=False, timeout=60)
+    if done.returncode != 0:
+        return [f"exit {done.returncode}: {done.stderr.decode()}"]
+    return list(differences(truth, json.loads(done.stdout)["facts"]["inference"]))
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + rounds):
+            found = check(program, seed, pathlib.Path(folder))
+            wrong += bool(found)
+            for difference in found:
+                print(f"seed {seed}: {difference}")
+    print(f"{rounds - wrong} of {rounds} traces agree")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
