@@ -129,6 +129,18 @@ static void runs_of_all_kinds(void **state)
 			    1);
 }
 
+static void many_runs(void **state)
+{
+	(void)state;
+
+	for (uint32_t seed = 1; seed <= 20; seed++)
+		check_scene((struct scene){ .count = 1000 + 4000 * seed % 9000,
+					    .runs = 15 * seed,
+					    .has_lengths = seed % 4 == 0,
+					    .seed = seed },
+			    1);
+}
+
 static void many_rows_by_some_threads(void **state)
 {
 	(void)state;
@@ -141,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_of_all_kinds),
+		cmocka_unit_test(many_runs),
 		cmocka_unit_test(many_rows_by_some_threads),
 	};
 

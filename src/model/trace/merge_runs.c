@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts a track in order whose rows came in a few runs that are in order each: profilers write
- * operators first, then annotations, then calls. The last two runs are merged, then that with the
- * run before it, and so on. Only what is merged into the run before stands elsewhere meanwhile.
+ * Puts a track in order whose rows came in runs that are in order each: profilers write operators
+ * first, then annotations, calls, Python functions step by step. From the last run on, each is
+ * merged with that behind it unless that is more than twice as long; then it waits until those
+ * before it have grown. Only what is merged into the run before stands elsewhere meanwhile, and
+ * rows behind all of that run stay where they are.
  */
 #include "model/trace/build.h"
 #include "model/trace/moving_rows.h"
 
-enum { MAX_RUNS = 8 };
+enum {
+	MIN_RUNS = 8,     /* so many are merged, however short */
+	MIN_LENGTH = 32,  /* of more runs, on the average: shorter ones are sorted */
+	MAX_WAITING = 34, /* each twice as long as the one before, and one more */
+};
 
 struct merger {
 	struct builder *builder;
-	const struct tscope_trace *trace;
+	struct tscope_trace *trace;
 	struct moving_rows rows, right; /* the trace's; a copy of the run behind */
 	/*
 	 * What stands beside rows of a class keeps its order where only one of the two runs has
@@ -19,18 +25,6 @@ struct merger {
 	 */
 	bool moves_sides;
 };
-
-/* Goes back over rows and what stands beside them, to the row `begin`. */
-static struct row_cursor go_back(const struct spans *spans, struct row_cursor at, uint32_t begin)
-{
-	while (at.row > begin) {
-		uint8_t span_class = tsi_span_class(spans, --at.row);
-		at.op -= span_class == TSCOPE_SPAN_CPU_OP;
-		at.call -= span_class == TSCOPE_SPAN_RUNTIME;
-		at.event -= tsi_class_is_device(span_class);
-	}
-	return at;
-}
 
 static bool has_mixed_sides(const struct row_cursor *begin, const struct row_cursor *middle,
 			    const struct row_cursor *end)
@@ -96,15 +90,42 @@ static inline int64_t start_before(const struct row_place *place, uint32_t begin
 				     : INT64_MIN;
 }
 
-/* Merges the rows from `begin` to `middle` with those behind, up to `end`. */
-static void merge(struct merger *m, const struct row_cursor *begin, const struct row_cursor *middle,
-		  const struct row_cursor *end)
+/* Goes back over rows and what stands beside them, to the row `begin`. */
+static struct row_cursor go_back(const struct spans *spans, struct row_cursor at, uint32_t begin)
 {
+	while (at.row > begin) {
+		uint8_t span_class = tsi_span_class(spans, --at.row);
+		at.op -= span_class == TSCOPE_SPAN_CPU_OP;
+		at.call -= span_class == TSCOPE_SPAN_RUNTIME;
+		at.event -= tsi_class_is_device(span_class);
+	}
+	return at;
+}
+
+/* The rows of a run, from `middle` on, that do not belong behind all of the run before end here. */
+static struct row_cursor find_overlap(const struct tscope_trace *trace, uint32_t middle,
+				      const struct row_cursor *end)
+{
+	const struct spans *spans = &trace->spans;
+	uint32_t last = middle - 1;
+	uint32_t row = tsi_time_seek(&spans->starts, middle, end->row, tsi_start_ns(spans, last));
+	while (row < end->row && tsi_is_row_behind(trace, last, row))
+		row++;
+	return go_back(spans, *end, row);
+}
+
+/* Merges the rows from `begin` to `middle` with those behind, up to `until`. */
+static TSI_NOINLINE void merge(struct merger *m, const struct row_cursor *begin,
+			       const struct row_cursor *middle, const struct row_cursor *until)
+{
+	struct row_cursor end = find_overlap(m->trace, middle->row, until);
 	struct row_place left = { &m->rows, *middle }, right = { .rows = &m->right };
-	struct row_place to = { &m->rows, *end };
-	m->moves_sides = has_mixed_sides(begin, middle, end);
-	right.at = copy_right(m, middle, end);
-	int64_t left_ns = start_before(&left, begin->row);
+	struct row_place to = { &m->rows, end };
+	tsi_take_rows(&m->rows, m->trace);
+	m->moves_sides = has_mixed_sides(begin, middle, &end);
+	right.at = copy_right(m, middle, &end);
+	uint32_t first = begin->row;
+	int64_t left_ns = start_before(&left, first);
 	while (right.at.row > 0) {
 		int64_t right_ns = start_before(&right, 0);
 		/* Between the rows of the left and those in place all are free: is a block? */
@@ -113,7 +134,7 @@ static void merge(struct merger *m, const struct row_cursor *begin, const struct
 		if (left_ns > right_ns ||
 		    (left_ns == right_ns && is_left_behind(m, &left, &right))) {
 			move_row(m, &to, &left, left_ns);
-			left_ns = start_before(&left, begin->row);
+			left_ns = start_before(&left, first);
 		} else {
 			move_row(m, &to, &right, right_ns);
 		}
@@ -121,47 +142,76 @@ static void merge(struct merger *m, const struct row_cursor *begin, const struct
 	m->rows.starts.has_failed |= m->right.starts.has_failed;
 	m->rows.durations.has_failed |= m->right.durations.has_failed;
 	tsi_moving_rows_deinit(&m->right);
+	tsi_give_rows(&m->rows, m->trace);
 }
 
-/* Finds where the runs of a track begin. Returns their number, MAX_RUNS + 1 if too many. */
-static uint32_t find_runs(const struct tscope_trace *trace, const struct track *track,
-			  uint32_t begins[MAX_RUNS])
+/* Counts the runs of a track; *second and *last get the rows where these begin. */
+static uint32_t count_runs(const struct tscope_trace *trace, const struct track *track,
+			   uint32_t *second, uint32_t *last)
 {
 	const struct span_times times = tsi_span_times(&trace->spans);
 	uint32_t count = 1, end = track->first + track->count;
 	int64_t before_ns = INT64_MIN;
-	begins[0] = track->first;
 	for (uint32_t row = track->first; row < end; row++) {
 		int64_t start_ns = tsi_start_of(times, row);
 		bool is_later = start_ns > before_ns;
 		before_ns = start_ns;
 		if (tsi_likely(is_later) || !tsi_is_row_behind(trace, row - 1, row))
 			continue;
-		if (count == MAX_RUNS)
-			return MAX_RUNS + 1;
-		begins[count++] = row;
+		*last = row;
+		if (++count == 2)
+			*second = row;
 	}
 	return count;
+}
+
+/* Where the run begins that ends at the row: at `second`, or later. */
+static uint32_t find_begin(const struct tscope_trace *trace, uint32_t row, uint32_t second)
+{
+	const struct span_times times = tsi_span_times(&trace->spans);
+	int64_t start_ns = tsi_start_of(times, --row);
+	while (row > second) {
+		int64_t before_ns = tsi_start_of(times, row - 1);
+		if (tsi_unlikely(before_ns >= start_ns) &&
+		    (before_ns > start_ns || tsi_is_row_behind(trace, row - 1, row)))
+			break;
+		start_ns = before_ns;
+		row--;
+	}
+	return row;
+}
+
+/*
+ * Is the run behind that at the place at most twice as long? The first run, often by far the
+ * longest, comes last.
+ */
+static bool is_its_turn(const struct row_cursor *place, uint32_t second)
+{
+	return place->row <= second ||
+	       place[-2].row - place[-1].row <= 2 * (uint64_t)(place[-1].row - place->row);
 }
 
 enum track_order tsi_merge_runs(struct builder *b, const struct track *track,
 				const struct row_cursor *borders)
 {
 	struct tscope_trace *trace = b->trace;
-	uint32_t begins[MAX_RUNS], count = find_runs(trace, track, begins);
+	uint32_t second = 0, last = 0, count = count_runs(trace, track, &second, &last);
 	if (count == 1)
 		return TRACK_WAS_IN_ORDER;
-	if (count > MAX_RUNS)
+	if (count > MIN_RUNS && track->count / count < MIN_LENGTH)
 		return TRACK_IS_IN_DISORDER;
 	struct merger m = { .builder = b, .trace = trace };
-	struct row_cursor places[MAX_RUNS + 1];
-	places[0] = borders[0];
-	places[count] = borders[1];
-	for (uint32_t i = count; i-- > 1;)
-		places[i] = go_back(&trace->spans, places[i + 1], begins[i]);
-	tsi_take_rows(&m.rows, trace);
-	for (uint32_t i = count; i-- > 1;)
-		merge(&m, &places[i - 1], &places[i], &places[count]);
-	tsi_give_rows(&m.rows, trace);
+	/* Where the runs begin that wait, the last one first, and before them where all end. */
+	struct row_cursor places[MAX_WAITING + 1] = { borders[1] }, *at = places;
+	for (uint32_t begin = last; at->row > track->first && b->status == TSCOPE_OK;) {
+		at[1] = begin == track->first ? borders[0] : go_back(&trace->spans, *at, begin);
+		at++;
+		begin = begin > second ? find_begin(trace, begin, second) : track->first;
+		while (at - places >= 2 && is_its_turn(at, second)) {
+			merge(&m, at, at - 1, at - 2);
+			at--;
+			*at = at[1];
+		}
+	}
 	return TRACK_IS_IN_ORDER;
 }
