@@ -105,8 +105,9 @@ struct found {
 /* An operator that no other encloses. */
 struct outer_op {
 	struct interval time;
-	uint32_t name, inputs, last_inputs;
-	enum role role, last; /* of the last operator within it, or its own */
+	uint32_t row, name, inputs;
+	uint32_t last_row; /* of the last operator within it, or its own */
+	enum role role;
 	bool has_call, copies;
 };
 
@@ -158,19 +159,24 @@ static enum role role_of(const struct tscope_trace *trace, const struct span_kin
 	return OPERATOR;
 }
 
-/* Whether any kind of span can be a part of a pattern. */
+/* Whether all kinds of spans of any pattern are there. */
 static bool find_roles(struct work *work, struct arena *arena)
 {
 	const struct tscope_trace *trace = work->trace;
-	bool is_any = false;
+	bool has[REPLICATE + 1] = { false };
 
 	work->roles = tsi_arena_new(arena, trace->spans.kind_count, 1);
 	for (uint32_t i = 0; work->roles && i < trace->spans.kind_count; i++) {
 		work->roles[i] = (uint8_t)role_of(trace, &trace->spans.kinds[i]);
-		is_any |= work->roles[i] == BIASED_CONV || work->roles[i] == FILL ||
-			  work->roles[i] == SELECT || work->roles[i] == REPLICATE;
+		has[work->roles[i]] = true;
 	}
-	return is_any;
+	return (has[BIASED_CONV] && has[NORM]) || (has[FILL] && has[TO] && has[COPY]) ||
+	       has[SELECT] || (has[REPLICATE] && trace->device_count > 1);
+}
+
+static enum role role_of_row(const struct work *work, uint32_t row)
+{
+	return (enum role)work->roles[work->trace->spans.kind[row]];
 }
 
 static void add_found(struct work *work, enum pattern pattern, struct interval time, int64_t count)
@@ -226,8 +232,9 @@ static void follow_loop(struct work *work, const struct outer_op *op)
 /* ---- one operator after the other ---- */
 
 /* Sizes of the first tensor: "[[100, 100]". */
-static struct str first_sizes(const struct tscope_trace *trace, uint32_t inputs)
+static struct str first_sizes(const struct tscope_trace *trace, uint32_t row)
 {
+	uint32_t inputs = tsi_span_kind(&trace->spans, row)->op.inputs;
 	struct str text = tsi_intern_text(&trace->names, trace->op_inputs[inputs].signature);
 	int64_t end = tsi_str_find(text, TSI_STR("]"));
 
@@ -240,10 +247,11 @@ static bool copies_filled(const struct work *work)
 {
 	const struct outer_op *op = &work->op, *before = &work->before;
 
-	if (op->role != TO || !op->copies || before->last != FILL || before->has_call)
+	if (op->role != TO || !op->copies || before->role == NOTHING || before->has_call ||
+	    role_of_row(work, before->last_row) != FILL)
 		return false;
-	struct str sizes = first_sizes(work->trace, op->inputs);
-	return sizes.length && tsi_str_equal(sizes, first_sizes(work->trace, before->last_inputs));
+	struct str sizes = first_sizes(work->trace, op->row);
+	return sizes.length && tsi_str_equal(sizes, first_sizes(work->trace, before->last_row));
 }
 
 static void end_op(struct work *work)
@@ -267,44 +275,50 @@ static void end_op(struct work *work)
 	work->op.role = NOTHING;
 }
 
-static void open_row(struct work *work, uint32_t row, enum role role)
+static void open_op(struct work *work, uint32_t row, enum role role)
 {
 	const struct tscope_trace *trace = work->trace;
 	const struct span_kind *kind = tsi_span_kind(&trace->spans, row);
-	int64_t start_ns = tsi_start_ns(&trace->spans, row);
+
+	work->op = (struct outer_op){
+		.time = { tsi_start_ns(&trace->spans, row), tsi_span_end(trace, row) },
+		.row = row,
+		.name = kind->name,
+		.inputs = kind->op.inputs,
+		.last_row = row,
+		.role = role,
+	};
+}
+
+static void add_call(struct work *work, uint32_t row)
+{
 	struct outer_op *op = &work->op;
 
-	if (op->role == NOTHING || start_ns >= op->time.end_ns) {
-		end_op(work);
-		if (role != CALL)
-			*op = (struct outer_op){
-				.time = { start_ns, tsi_span_end(trace, row) },
-				.name = kind->name,
-				.inputs = kind->op.inputs,
-				.role = role,
-				.last = role,
-				.last_inputs = kind->op.inputs,
-			};
-		return;
-	}
-	if (role == CALL) {
-		op->has_call = true;
-		op->copies |= op->last == COPY && tsi_call_kind(trace, row) == CALL_MEMCPY;
-		return;
-	}
-	op->last = role;
-	op->last_inputs = kind->op.inputs;
+	op->has_call = true;
+	op->copies |= role_of_row(work, op->last_row) == COPY &&
+		      tsi_call_kind(work->trace, row) == CALL_MEMCPY;
 }
 
 static void walk_track(struct work *work, const struct track *track)
 {
-	const struct spans *spans = &work->trace->spans;
+	const struct span_times times = tsi_span_times(&work->trace->spans);
+	const uint8_t *role_of_kind = work->roles;
+	struct outer_op *op = &work->op;
 
 	work->op = work->before = work->before_that = (struct outer_op){ 0 };
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		enum role role = (enum role)work->roles[spans->kind[row]];
-		if (role != NOTHING)
-			open_row(work, row, role);
+		enum role role = (enum role)role_of_kind[times.kind[row]];
+		if (role == NOTHING)
+			continue;
+		bool is_inside = op->role != NOTHING && tsi_start_of(times, row) < op->time.end_ns;
+		if (!is_inside)
+			end_op(work);
+		if (role == CALL && is_inside)
+			add_call(work, row);
+		else if (is_inside)
+			op->last_row = row;
+		else if (role != CALL)
+			open_op(work, row, role);
 	}
 	end_op(work);
 	end_loop(work);
