@@ -108,28 +108,29 @@ static inline bool read_numbers(const struct known_kind *known, const struct raw
 
 /* Out of memory for the side entry, the row does no harm: there will be no trace. */
 static void add_row(struct builder *b, const struct known_kind *known,
-		    const struct raw_repeat *event, const struct known_numbers *numbers)
+		    const struct raw_repeat *event, struct event_ids ids)
 {
 	if (known->use == KNOWN_OP) {
 		if (tsi_drops_operator(b, event->dur_ns))
 			return;
-		tsi_add_op_ids(b, numbers->ids);
+		tsi_add_op_ids(b, ids);
 	} else if (known->use == KNOWN_CALL) {
-		tsi_add_call(b, numbers->ids);
+		tsi_add_call(b, ids);
 	} else if (known->use == KNOWN_WORK) {
 		b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;
-		tsi_add_device_event(b, numbers->ids, NO_ROW);
+		tsi_add_device_event(b, ids, NO_ROW);
 	}
 	tsi_add_row(b, event->ts_ns, event->dur_ns, known->row_kind);
 }
 
-static void add_point(struct builder *b, const struct known_kind *known,
-		      const struct raw_repeat *event, const struct known_numbers *numbers)
+/* Of its own: what it keeps on the stack costs all events that come this way. */
+static TSI_NOINLINE void add_point(struct builder *b, const struct known_kind *known,
+				   int64_t time_ns, struct known_numbers numbers)
 {
 	struct allocator_point point = {
-		.time_ns = event->ts_ns,
-		.allocated_bytes = numbers->allocated,
-		.reserved_bytes = numbers->reserved,
+		.time_ns = time_ns,
+		.allocated_bytes = numbers.allocated,
+		.reserved_bytes = numbers.reserved,
 		.device = known->device,
 		.is_oom = known->is_oom,
 	};
@@ -157,9 +158,9 @@ static TSI_NOINLINE bool take_timed(struct builder *b, const struct raw_repeat *
 	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
 		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
 	else if (tsi_likely(known->use >= KNOWN_ROW))
-		add_row(b, known, event, &numbers);
+		add_row(b, known, event, numbers.ids);
 	else if (known->use == KNOWN_POINT)
-		add_point(b, known, event, &numbers);
+		add_point(b, known, event->ts_ns, numbers);
 	return keep_status(b, status, err);
 }
 
