@@ -207,6 +207,12 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 		tsi_panel_parts(panel, &whole, largest[i], 1);
 }
 
+static void put_iterations(const struct panel *panel)
+{
+	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "iterations by phase");
+	tsi_put_phases(panel);
+}
+
 void tsi_put_screen(const struct panel *panel)
 {
 	const struct part *largest[MAX_METERS];
@@ -217,10 +223,10 @@ void tsi_put_screen(const struct panel *panel)
 	tsi_put_verdict_head(panel);
 	put_findings(panel, tsi_screen_left(panel) - (meters > 0 ? (int)meters + 2 : 0) -
 				    (phases > 0 ? phases + 2 : 0));
-	if (phases > 0) {
-		tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "iterations by phase");
-		tsi_put_phases(panel);
-	}
+	if (phases > 0)
+		(void)tsi_put_if_room(panel, put_iterations, tsi_screen_left(panel));
+	while (meters > 0 && (int)meters + 2 > tsi_screen_left(panel))
+		meters--;
 	if (meters > 0)
 		put_budget(panel, largest, meters);
 }
