@@ -23,11 +23,6 @@ struct foreign_head {
 	const char *text;
 };
 
-#define TEXT(literal)                                                                              \
-	{                                                                                          \
-		literal, sizeof(literal) - 1                                                       \
-	}
-
 static const struct foreign_head heads[] = {
 	/* Version 1, and what its first record is: calls, the name of a process, of a thread. */
 	{ TEXT("\1\0\0\0\0\0\0\0\1"), TEXT(""), CVF },

@@ -41,6 +41,7 @@ struct json_shape {
 	uint32_t keys; /* bit per row of the table of known keys in foreign.c */
 	bool is_array_of_rows;
 	bool is_lines; /* another document follows the first: JSON lines */
+	bool is_cut;   /* the text ends inside the first */
 };
 
 void tsi_json_shape_add_key(struct json_shape *shape, struct str key);

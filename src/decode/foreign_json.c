@@ -7,11 +7,6 @@
 #include "decode/foreign_text.h"
 #include "decode/json.h"
 
-#define TEXT(literal)                                                                              \
-	{                                                                                          \
-		literal, sizeof(literal) - 1                                                       \
-	}
-
 /* Top-level keys by which a JSON document is known. */
 enum {
 	KEY_NODES,
@@ -108,14 +103,13 @@ void tsi_json_shape_add_text(struct json_shape *shape, struct str text)
 	size_t depth = 0;
 
 	for (; p < end; p++) {
-		if (*p == '"')
-			p = add_string(shape, p, end, depth == 1);
-		if (p == end)
-			return;
+		if (*p == '"' && (p = add_string(shape, p, end, depth == 1)) == end)
+			break;
 		depth += *p == '{' || *p == '[';
 		if ((*p == '}' || *p == ']') && depth-- <= 1)
 			break;
 	}
+	shape->is_cut = p == end && depth > 0;
 	p = p < end ? tsi_skip_space(p + 1, end) : end;
 	shape->is_lines = p < end && *p == '{';
 }

@@ -2,6 +2,12 @@
 #ifndef TSCOPE_DECODE_FOREIGN_TEXT_H
 #define TSCOPE_DECODE_FOREIGN_TEXT_H
 
+/* A row's text, as struct str. */
+#define TEXT(literal)                                                                              \
+	{                                                                                          \
+		literal, sizeof(literal) - 1                                                       \
+	}
+
 /*
  * What is said of files that others write and tscope does not read: what it is, then what to do.
  * Some are known by their first bytes (foreign.c), some by their names (foreign_name.c), most by

@@ -3,29 +3,25 @@
 #include "decode/page.h"
 
 #include "base/attributes.h"
+#include "decode/foreign_text.h"
 #include "decode/plain/plain_reader.h"
-
-#define MARK(literal)                                                                              \
-	{                                                                                          \
-		literal, sizeof(literal) - 1                                                       \
-	}
 
 /* The first whose mark is there. */
 static const struct page pages[] = {
-	{ PAGE_TRACE, MARK("onTraceViewerImportFail"),
+	{ PAGE_TRACE, TEXT("onTraceViewerImportFail"),
 	  "a trace in an HTML page, not a file about memory: use `tscope trace FILE`" },
-	{ PAGE_SNAPSHOT, MARK("local_files"),
+	{ PAGE_SNAPSHOT, TEXT("local_files"),
 	  "a page of torch's memory_viz, not a trace: use `tscope memory FILE`" },
-	{ PAGE_FOREIGN, MARK("<title>memray"),
+	{ PAGE_FOREIGN, TEXT("<title>memray"),
 	  "a report of memray in an HTML page: give `tscope memory` the capture (.bin) that it was "
 	  "made from" },
-	{ PAGE_FOREIGN, MARK("d3-flamegraph"),
+	{ PAGE_FOREIGN, TEXT("d3-flamegraph"),
 	  "a flame graph in an HTML page: give the trace that it was made from" },
-	{ PAGE_FOREIGN, MARK("<title>GPU Memory Timeline HTML</title>"),
+	{ PAGE_FOREIGN, TEXT("<title>GPU Memory Timeline HTML</title>"),
 	  "a picture of torch's memory timeline in an HTML page: export it as .json or "
 	  ".raw.json.gz "
 	  "(prof.export_memory_timeline(\"x.json\"))" },
-	{ PAGE_FOREIGN, MARK("PlotlyConfig"),
+	{ PAGE_FOREIGN, TEXT("PlotlyConfig"),
 	  "a chart of Plotly in an HTML page: give what it was made from" },
 };
 
@@ -39,8 +35,8 @@ static const struct page no_page = { .use = PAGE_NONE, .what = "not an HTML page
 
 static bool is_page(struct str head)
 {
-	static const struct str starts[] = { MARK("<!doctype html"), MARK("<html"),
-					     MARK("<head>") };
+	static const struct str starts[] = { TEXT("<!doctype html"), TEXT("<html"),
+					     TEXT("<head>") };
 
 	head = tsi_str_trim(tsi_plain_skip_mark(head));
 	for (size_t i = 0; i < TSI_COUNT_OF(starts); i++) {

@@ -252,25 +252,10 @@ struct verdict {
 	bool is_page_of_trace;   /* the one kind of page that is not about memory */
 };
 
-/* Does JSON end before the value with which it begins? */
-static bool ends_inside(struct str text)
-{
-	const char *end = text.data + text.length;
-	size_t depth = 0;
-
-	for (const char *p = text.data; p < end; p++) {
-		if (*p == '"' && (p = tsi_json_string_end(p + 1, end)) == end)
-			return true;
-		depth += *p == '{' || *p == '[';
-		if ((*p == '}' || *p == ']') && depth-- <= 1)
-			return false;
-	}
-	return depth > 0;
-}
-
 /* What is no file of any kind, but what was left of one; or NULL. */
 static const char *loss_of_head(struct str head, bool is_whole)
 {
+	struct json_shape shape = { 0 };
 	size_t nul_count = 0;
 
 	while (nul_count < head.length && head.data[nul_count] == '\0')
@@ -282,7 +267,9 @@ static const char *loss_of_head(struct str head, bool is_whole)
 	if (tsi_str_starts(head, "\xff\xfe") || tsi_str_starts(head, "\xfe\xff"))
 		return "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)";
 	struct str text = tsi_str_trim(head);
-	if (is_whole && tsi_str_starts(text, "{") && ends_inside(text))
+	if (is_whole && tsi_str_starts(text, "{"))
+		tsi_json_shape_add_text(&shape, text);
+	if (shape.is_cut)
 		return "ends inside its first object: its writer was killed, or the copy cut";
 	return NULL;
 }

@@ -21,7 +21,8 @@ static int64_t device_time_ns(const struct tscope_trace *trace)
 	return total_ns;
 }
 
-bool tsi_lost_device_activity(const struct tscope_trace *trace)
+/* Work was launched, and nothing of any device was recorded. */
+static bool has_lost_activity(const struct tscope_trace *trace)
 {
 	const uint64_t *diagnostics = trace->diagnostics;
 
@@ -32,7 +33,7 @@ bool tsi_lost_device_activity(const struct tscope_trace *trace)
 
 const char *tsi_device_time_doubt(const struct tscope_trace *trace)
 {
-	if (tsi_lost_device_activity(trace))
+	if (has_lost_activity(trace))
 		return "work was launched, but no device activity was recorded";
 	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch])
 		return "graph launches have no kernel in the trace: device work is missing";

@@ -4,9 +4,6 @@
 
 #include "analyze/facts.h"
 
-/* Work was launched, and nothing of any device was recorded. */
-bool tsi_lost_device_activity(const struct tscope_trace *trace);
-
 /*
  * Why figures of the device's time must not be believed (static text), or NULL
  * where nothing speaks against them: what the trace lacks, or what was

@@ -267,8 +267,6 @@ void tsi_memray_take_filler(struct memray_reader *r);
 /* The line of an instruction of a code object as a frame. Code MEMRAY_NONE: frame 0. */
 uint32_t tsi_memray_find_code_frame(struct memray_reader *r, uint32_t code, int32_t offset);
 
-/* A record begins at r->at. */
-void tsi_memray_begin(struct memray_reader *r, const char *name);
 /* Takes the record that begins there; a kind without `take` is none. */
 void tsi_memray_take_record(struct memray_reader *r, const struct memray_record_kind *kind,
 			    unsigned flags);

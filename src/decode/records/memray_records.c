@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 
-void tsi_memray_begin(struct memray_reader *r, const char *name)
+/* A record begins at r->at. */
+static void begin_record(struct memray_reader *r, const char *name)
 {
 	r->record = name;
 	r->record_offset = tsi_memray_offset(r);
@@ -15,7 +16,7 @@ void tsi_memray_take_record(struct memray_reader *r, const struct memray_record_
 {
 	unsigned byte = (unsigned char)*r->at;
 
-	tsi_memray_begin(r, kind->name ? kind->name : "record");
+	begin_record(r, kind->name ? kind->name : "record");
 	if (!kind->take) {
 		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "byte 0x%02x begins none of format %d", byte,
 				r->out->header.version);
@@ -56,7 +57,7 @@ const uint8_t tsi_memray_allocators_v12[MEMRAY_ALLOCATOR_NUMBERS] = {
 
 void tsi_memray_fail_allocation(struct memray_reader *r, bool is_bad)
 {
-	tsi_memray_begin(r, "ALLOCATION record");
+	begin_record(r, "ALLOCATION record");
 	if (is_bad)
 		tsi_memray_fail(r, TSCOPE_E_DAMAGED, "a number of more than 64 bits");
 	else

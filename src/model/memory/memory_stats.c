@@ -94,23 +94,16 @@ static int compare_moments(const void *left, const void *right)
 	return (a->values.word > b->values.word) - (a->values.word < b->values.word);
 }
 
-bool tsi_memory_value_is_number(struct plain_value value)
-{
-	enum plain_kind kind = tsi_plain_kind(value);
-
-	return kind == PLAIN_INT || kind == PLAIN_UINT || kind == PLAIN_REAL;
-}
-
 static void count_values(struct memory_stats *stats, struct plain_value values)
 {
 	size_t count = tsi_plain_length(stats->plain, values);
 
 	for (size_t i = 0; i < count; i++) {
 		struct plain_value value = tsi_plain_value(stats->plain, values, i);
-		bool is_known =
-			tsi_memory_value_is_number(value) || tsi_plain_kind(value) == PLAIN_NONE;
+		double number;
 
-		if (is_known &&
+		if ((tsi_plain_to_real(stats->plain, value, &number) ||
+		     tsi_plain_kind(value) == PLAIN_NONE) &&
 		    tsi_plain_kind(tsi_plain_key(stats->plain, values, i)) == PLAIN_TEXT)
 			stats->value_count++;
 		else

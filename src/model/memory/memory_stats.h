@@ -28,9 +28,6 @@ struct memory_stats {
 	uint64_t dropped_count; /* keys that are no such moment, values that are no number */
 };
 
-/* Is a moment's value one that figures are made of? */
-bool tsi_memory_value_is_number(struct plain_value value);
-
 /* A dict of which a key is such a moment (or empty)? */
 bool tsi_is_memory_stats(const struct plain *plain);
 
