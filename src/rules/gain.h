@@ -19,7 +19,9 @@
 #define GAIN_PARTS(X)                                                                              \
 	X(GAIN_STEP, LINE_COUNT) /* nothing says which part: all of the step */                    \
 	X(GAIN_COMPUTE, COMPUTE)                                                                   \
-	X(GAIN_GEMM, COMPUTE)                                                                      \
+	X(GAIN_GEMM_SINGLE, COMPUTE)    /* products of float32 and TF32 */                         \
+	X(GAIN_GEMM_UNALIGNED, COMPUTE) /* of others, of sizes that tensor cores do not take */    \
+	X(GAIN_GEMM_ALIGNED, COMPUTE)                                                              \
 	X(GAIN_ATTENTION, COMPUTE)                                                                 \
 	X(GAIN_ELEMENTWISE, COMPUTE) /* and norms and reductions */                                \
 	X(GAIN_OPTIMIZER, COMPUTE)                                                                 \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/attributes.h"
+#include "rules/budget_share.h"
 
 #define KINDS "kernels.by_kind"
 #define NAMES "kernels.by_name"
@@ -41,6 +42,19 @@ double tsi_product_ns(const struct rule_context *ctx, size_t row)
 	return isnan(ns) ? tsi_operator_number(ctx, row, "device_ns") : ns;
 }
 
+static const enum gain_part gain_parts[PRODUCT_PARTS] = { GAIN_GEMM_SINGLE, GAIN_GEMM_UNALIGNED,
+							  GAIN_GEMM_ALIGNED };
+
+/* The index of its kind in gain_parts. */
+static size_t part_of(const struct rule_context *ctx, size_t row)
+{
+	const char *precision = tsi_operator_text(ctx, row, "precision");
+
+	if (strcmp(precision, "fp32") == 0 || strcmp(precision, "tf32") == 0)
+		return 0;
+	return tsi_operator_number(ctx, row, "alignment") < tsi_piece_of(precision) ? 1 : 2;
+}
+
 /* Where no gain is known time decides. */
 static bool is_worse(const struct worst_product *a, const struct worst_product *b)
 {
@@ -56,6 +70,7 @@ void tsi_add_product(const struct rule_context *ctx, struct slow_products *slow,
 
 	slow->ns += candidate.ns;
 	slow->gain_ns += gain_ns;
+	slow->part_gain_ns[part_of(ctx, row)] += gain_ns;
 	for (size_t i = 0; i < WORST_PRODUCTS; i++) {
 		if (is_worse(&candidate, &slow->worst[i])) {
 			struct worst_product next = slow->worst[i];
@@ -63,6 +78,31 @@ void tsi_add_product(const struct rule_context *ctx, struct slow_products *slow,
 			candidate = next;
 		}
 	}
+}
+
+double tsi_decoding_share(const struct rule_context *ctx, double least)
+{
+	double bound_ns = 0;
+
+	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") != 0)
+		return 0;
+	for (size_t row = 0; row < tsi_operator_rows(ctx); row++) {
+		double ns = tsi_product_ns(ctx, row);
+
+		if (tsi_operator_number(ctx, row, "flops") > 0 &&
+		    strcmp(tsi_operator_text(ctx, row, "bound"), "memory") == 0 &&
+		    tsi_operator_number(ctx, row, "roofline_ns") >= least * ns)
+			bound_ns += ns;
+	}
+	return tsi_device_share(ctx, bound_ns);
+}
+
+void tsi_gain_products(struct rule_context *ctx, const struct slow_products *slow)
+{
+	for (size_t i = 0; i < PRODUCT_PARTS; i++)
+		if (slow->part_gain_ns[i] > 0 || slow->gain_ns <= 0)
+			tsi_gain_share(ctx, gain_parts[i],
+				       tsi_device_share(ctx, slow->part_gain_ns[i]));
 }
 
 struct slow_products tsi_find_products(const struct rule_context *ctx, judge_product *judge)

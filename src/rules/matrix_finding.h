@@ -10,8 +10,11 @@
  */
 enum { WORST_PRODUCTS = 2 };
 
+enum { PRODUCT_PARTS = 3 }; /* kinds of products that gain.h tells apart */
+
 struct slow_products {
 	double ns, gain_ns; /* of the whole trace */
+	double part_gain_ns[PRODUCT_PARTS];
 	struct worst_product {
 		size_t row;
 		double ns, gain_ns;
@@ -29,8 +32,17 @@ struct slow_products tsi_find_products(const struct rule_context *ctx, judge_pro
 void tsi_add_product(const struct rule_context *ctx, struct slow_products *slow, size_t row,
 		     double gain_ns);
 
+/* Claims what they could save, by kind of product: rules that blame others do not share it. */
+void tsi_gain_products(struct rule_context *ctx, const struct slow_products *slow);
+
 /* Once the rule has fired: the worst become details, subject and places. */
 void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slow);
+
+/*
+ * The share of the devices' time in products and attention of an engine's iterations that memory
+ * bounds, at `least` of its bandwidth or more; 0 for other steps.
+ */
+double tsi_decoding_share(const struct rule_context *ctx, double least);
 
 /* The longest kernel of this name is a place to look at. */
 void tsi_place_kernel(struct rule_context *ctx, const char *kernel);

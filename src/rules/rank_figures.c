@@ -172,7 +172,7 @@ void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 
 	if (!tsi_rule_knows(ctx, gain)) {
 		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
-		tsi_rule_bound(ctx); /* nothing is hidden where there is nothing to compute */
+		tsi_rule_bound(ctx); /* an overlap hides no more than there is to compute */
 		return;
 	}
 	int64_t gain_ns = tsi_rule_int(ctx, gain);

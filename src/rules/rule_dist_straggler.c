@@ -17,9 +17,9 @@
 
 enum { MAX_STEPS_TEXT = 40 };
 
-static const char stall_advice[] = "look at what it does in these steps: garbage collection, "
-				   "checkpoints, logging or evaluation "
-				   "on this rank only, its storage, other jobs on its host";
+static const char stall_advice[] =
+	"look for garbage collection, checkpoints, logging or evaluation of this rank in these "
+	"steps; then at its storage, and for other jobs on its host";
 
 /* Words for a title and advice by stragglers.causes; for other causes the definition's advice. */
 static const struct cause {

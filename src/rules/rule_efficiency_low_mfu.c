@@ -5,9 +5,13 @@
  */
 #include "rules/budget_share.h"
 #include "rules/efficiency_lines.h"
+#include "rules/matrix_finding.h"
 #include "rules/operator_words.h"
 
 enum { SHOWN_OPERATORS = 3 };
+
+/* As KERNEL.KV_BOUND judges by default. */
+static const double memory_roofline = 0.6, decoding = 0.5;
 
 /* Cost of activation checkpointing per mean step: the repeated calls of each operator. */
 static double repeated_ms(const struct rule_context *ctx)
@@ -71,6 +75,11 @@ static void evaluate_efficiency_low_mfu(struct rule_context *ctx)
 
 	if (mfu >= tsi_rule_parameter(ctx, "threshold") || top < tsi_rule_parameter(ctx, "line"))
 		return;
+	if (tsi_decoding_share(ctx, memory_roofline) >= decoding) {
+		tsi_rule_skip(ctx, "memory bandwidth bounds the engine's iterations: the MFU does "
+				   "not measure them");
+		return;
+	}
 	tsi_rule_fire(ctx, grade(ctx, mfu),
 		      "the model uses %.1f %% of the device's peak FLOPs (MFU)", 100 * mfu);
 	tsi_rule_evidence(ctx, "efficiency.mfu");

@@ -41,7 +41,7 @@ static void evaluate_kernel_inefficient(struct rule_context *ctx)
 	tsi_tell_products(ctx, &slow);
 	tsi_rule_bound(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
-	tsi_gain_share(ctx, GAIN_GEMM, tsi_device_share(ctx, slow.gain_ns));
+	tsi_gain_products(ctx, &slow);
 }
 
 const struct rule tsi_rule_kernel_inefficient = {

@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* KERNEL.KV_BOUND: an engine's iterations read weights and cache as fast as memory allows. */
-#include "rules/budget_share.h"
 #include "rules/matrix_finding.h"
-
-#include <math.h>
-#include <string.h>
-
-static double judge_bound(const struct rule_context *ctx, size_t row)
-{
-	double ratio = tsi_operator_number(ctx, row, "roofline_ns") / tsi_product_ns(ctx, row);
-	bool is_bound = strcmp(tsi_operator_text(ctx, row, "bound"), "memory") == 0 &&
-			ratio >= tsi_rule_parameter(ctx, "roofline");
-
-	return is_bound ? 0 : NAN;
-}
 
 static void evaluate_kernel_kv_bound(struct rule_context *ctx)
 {
-	struct slow_products bound = tsi_find_products(ctx, judge_bound);
-	double share = tsi_device_share(ctx, bound.ns);
+	double least = tsi_rule_parameter(ctx, "roofline");
+	double share = tsi_decoding_share(ctx, least);
 
-	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") != 0 ||
-	    !(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-		      "%.1f %% of the device's time reads weights and cache at the speed of memory",
-		      100 * share);
-	tsi_rule_detail(ctx, "products and attention whose roofline is the memory's");
+	tsi_rule_fire(
+		ctx, TSCOPE_SEVERITY_LOW,
+		"%.1f %% of device time is bound by memory bandwidth: reading weights and cache",
+		100 * share);
+	tsi_rule_detail(ctx, "products and attention that reach %.0f %% of the bandwidth or more",
+			100 * least);
 }
 
 const struct rule tsi_rule_kernel_kv_bound = {

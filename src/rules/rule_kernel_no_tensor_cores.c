@@ -141,7 +141,7 @@ static void tell_shapes(struct rule_context *ctx, const struct slow_reasons *slo
 	advise(ctx, main_reason);
 	if (main_reason != NO_TF32)
 		call_estimate(ctx);
-	tsi_gain_share(ctx, GAIN_GEMM, tsi_device_share(ctx, slow->all.gain_ns));
+	tsi_gain_products(ctx, &slow->all);
 }
 
 static double plain_matrix_ns(const struct rule_context *ctx)
@@ -170,7 +170,7 @@ static void tell_names(struct rule_context *ctx, const struct slow_reasons *slow
 	tsi_tell_products(ctx, &slow->all);
 	advise(ctx, NO_REASON);
 	call_estimate(ctx);
-	tsi_gain_share(ctx, GAIN_GEMM,
+	tsi_gain_share(ctx, GAIN_GEMM_SINGLE,
 		       fmax(part_to_win * share, tsi_device_share(ctx, slow->all.gain_ns)));
 }
 

@@ -61,7 +61,7 @@ static void evaluate_kernel_padding(struct rule_context *ctx)
 	tsi_rule_bound(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	if (slow.gain_ns > 0)
-		tsi_gain_share(ctx, GAIN_GEMM, tsi_device_share(ctx, slow.gain_ns));
+		tsi_gain_products(ctx, &slow);
 }
 
 const struct rule tsi_rule_kernel_padding = {

@@ -47,7 +47,7 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 	    bytes < tsi_rule_parameter(ctx, "bytes"))
 		return;
 	tsi_rule_fire(ctx, is_harmless ? TSCOPE_SEVERITY_LOW : tsi_rule_grade(ctx, ratio),
-		      "%.1f %% of the reserved memory is split off and not in use", 100 * ratio);
+		      "%.1f %% of reserved memory is idle in split segments", 100 * ratio);
 	tsi_rule_detail(ctx, "%.1f MiB that no other stream, pool or process can have",
 			bytes / 0x1p20);
 	if (tsi_rule_has(ctx, "snapshot.largest_free_bytes"))

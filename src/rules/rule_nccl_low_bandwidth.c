@@ -187,7 +187,7 @@ static void evaluate_nccl_low_bandwidth(struct rule_context *ctx)
 	tsi_rule_fire(ctx,
 		      speed < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH
 							      : TSCOPE_SEVERITY_MED,
-		      "large collectives show %.1f GB/s %s", speed, source->title);
+		      "large collectives reach only %.1f GB/s %s", speed, source->title);
 	tsi_rule_detail(ctx, "bus bandwidth of the %s %s of %.1f MiB; %s", source->which,
 			slow.most.kind, slow.most.bytes / 0x1p20, source->remark);
 	tsi_rule_detail(ctx, "such messages take %.0f %% of the %s' time", 100 * share,

@@ -372,8 +372,16 @@ static const struct rule_case cases[] = {
 	  PRODUCTS "steps.boundary iteration\n" PRODUCT("bf16", 16, "g", 80000000,
 							64000000) "bound=memory\n",
 	  NULL,
-	  "low: 80.0 % of the device's time reads weights and cache at the speed of memory "
-	  "(products and attention whose roofline is the memory's)" },
+	  "low: 80.0 % of device time is bound by memory bandwidth: reading weights and cache "
+	  "(products and attention that reach 60 % of the bandwidth or more)" },
+	/* FLOPs are no measure of them. */
+	{ "EFFICIENCY.LOW_MFU", SKIPPED,
+	  PRODUCTS "steps.boundary iteration\nefficiency.mfu 0.03\n"
+		   "efficiency.top_recoverable_ratio 0.7\n" PRODUCT("bf16", 16, "g", 50000000,
+								    30000000) "bound=memory\n",
+	  NULL,
+	  "skipped: memory bandwidth bounds the engine's iterations: the MFU does not measure "
+	  "them" },
 	{ "KERNEL.KV_BOUND", AT,
 	  PRODUCTS "steps.boundary iteration\n" PRODUCT("bf16", 16, "g", 50000000,
 							30000000) "bound=memory\n",

@@ -368,6 +368,31 @@ static void the_late_rank_stands_before_transfer(void **state)
 	}
 }
 
+/* Products of TF32, of unaligned and of aligned sizes: each kind is won back by its own finding. */
+static void products_of_other_kinds_add_up(void **state)
+{
+	(void)state;
+	static const char products[] =
+		"device_busy.span_ns 100000000\nstep_time.mean_ns 100000000\nbudget.wall_ns "
+		"100000000\n"
+		"budget.compute_ns 90000000\nflops.matrix_ns 90000000\nflops.has_bf16 yes\n"
+		"flops.by_operator name=aten::mm kind=gemm precision=tf32 tensor_cores=yes "
+		"count=10 "
+		"flops=1 alignment=4 device_ns=40000000 roofline_ns=30000000 "
+		"half_roofline_ns=15000000\n"
+		"flops.by_operator name=aten::mm kind=gemm precision=bf16 tensor_cores=yes "
+		"count=10 "
+		"flops=1 alignment=1 device_ns=20000000 roofline_ns=4000000\n"
+		"flops.by_operator name=aten::mm kind=gemm precision=bf16 tensor_cores=yes "
+		"count=10 "
+		"flops=1 alignment=8 device_ns=30000000 roofline_ns=3000000\n";
+
+	check_findings(products, NULL,
+		       "med KERNEL.INEFFICIENT 25714286\n"
+		       "med KERNEL.LOW_PRECISION 15000000\n"
+		       "med KERNEL.PADDING 10000000\n");
+}
+
 /* Steps vary since a rank stalls: half of what that costs on average is its gain, or less. */
 static void a_rank_that_stalls_explains_jitter(void **state)
 {
@@ -547,6 +572,7 @@ int main(void)
 		cmocka_unit_test(a_simulation_stands_against_estimates),
 		cmocka_unit_test(the_late_rank_stands_before_transfer),
 		cmocka_unit_test(a_rank_that_stalls_explains_jitter),
+		cmocka_unit_test(products_of_other_kinds_add_up),
 		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
 		cmocka_unit_test(the_gain_decides_on_order_and_severity),
 		cmocka_unit_test(a_capture_of_a_graph_wins_nothing),

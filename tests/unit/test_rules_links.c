@@ -51,7 +51,7 @@ static const struct rule_case cases[] = {
 	  "bus_bytes_per_second=1000000.0\n",
 	  NULL,
 	  /* 600 ms of 600 + 540. */
-	  "med: large collectives show 2.5 GB/s without waiting (bus bandwidth of the median "
+	  "med: large collectives reach only 2.5 GB/s without waiting (bus bandwidth of the median "
 	  "all_reduce of 64.0 MiB; waiting for other ranks is taken out; such messages take 53 % "
 	  "of the transfers' time)" },
 	/* 2.5 × 60 ÷ 50. */
@@ -59,7 +59,7 @@ static const struct rule_case cases[] = {
 	  COLLECTIVES TRANSFERS
 	  "! transfers.transfer_ns unread\n" MESSAGES(67108864, 2500000000.0, "on_host=no"),
 	  NULL,
-	  "med: large collectives show 3.0 GB/s even at their fastest (bus bandwidth of the "
+	  "med: large collectives reach only 3.0 GB/s even at their fastest (bus bandwidth of the "
 	  "fastest all_reduce of 64.0 MiB; at least, as it may have waited for ranks that were not "
 	  "read; such messages take 100 % of the transfers' time)" },
 	/* Faster than any link: reduced in the switch. */
@@ -82,7 +82,7 @@ static const struct rule_case cases[] = {
 				 "mean_ns=60000000 min_ns=60000000 message_bytes=67108864 "
 				 "bus_bytes_per_second=3000000000.0\n",
 	  NULL,
-	  "med: large collectives show 3.0 GB/s even at their fastest (bus bandwidth of the "
+	  "med: large collectives reach only 3.0 GB/s even at their fastest (bus bandwidth of the "
 	  "fastest all_reduce of 64.0 MiB; at least, as it may have waited; such messages take 90 "
 	  "% of the collectives' time)" },
 	{ "NCCL.LOW_BANDWIDTH", AT,

@@ -211,7 +211,7 @@ static const struct rule_case cases[] = {
 	  "MEMORY.GROWTH.steps=19", "high: allocated" },
 	{ "MEMORY.INACTIVE_SPLIT", FIRES,
 	  SPLIT("0.15", "536870912") "snapshot.largest_free_bytes 67108864\n", NULL,
-	  "med: 15.0 % of the reserved memory is split off and not in use (512.0 MiB that no other "
+	  "med: 15.0 % of reserved memory is idle in split segments (512.0 MiB that no other "
 	  "stream, pool or process can have; the largest free block is 64.0 MiB)" },
 	{ "MEMORY.INACTIVE_SPLIT", QUIET, SPLIT("0.05", "1073741824"), NULL, "" },
 	/* 256 MiB */
@@ -222,7 +222,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.2499", "268435456"), NULL, "med: 25.0 %" },
 	/* At the peak 90 % of 10 GiB were in use. */
 	{ "MEMORY.INACTIVE_SPLIT", FIRES, USED("9663676417", "") SPLIT("0.5", "5368709120"), NULL,
-	  "low: 50.0 % of the reserved memory is split off and not in use (5120.0 MiB that no "
+	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no "
 	  "other stream, pool or process can have; at the peak nearly all was in use)" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, USED("9663676416", "") SPLIT("0.5", "5368709120"), NULL,
 	  "low: 50.0 %" },
@@ -251,7 +251,7 @@ static const struct rule_case cases[] = {
 	  USED("5368709120", "snapshot.oom_count 0\nsnapshot.retry_count 0\n")
 		  SPLIT("0.5", "5368709120"),
 	  NULL,
-	  "low: 50.0 % of the reserved memory is split off and not in use (5120.0 MiB that no "
+	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no "
 	  "other stream, pool or process can have; no request failed)" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, USED("9663676415", "") SPLIT("0.5", "5368709120"),
 	  "MEMORY.INACTIVE_SPLIT.peak=0.8", "low: 50.0 %" },

@@ -51,7 +51,7 @@
 
 static const struct rule_case cases[] = {
 	{ "NCCL.LOW_BANDWIDTH", FIRES, COLLECTIVES SIZE(67108864, 2000000000.0), NULL,
-	  "med: large collectives show 2.4 GB/s even at their fastest (bus bandwidth of the "
+	  "med: large collectives reach only 2.4 GB/s even at their fastest (bus bandwidth of the "
 	  "fastest "
 	  "all_reduce of 64.0 MiB; at least, as it may have waited; such messages take 60 % of the "
 	  "collectives' time)" },
@@ -61,7 +61,7 @@ static const struct rule_case cases[] = {
 		      "mean_ns=100000000 min_ns=100000000 message_bytes=33554432 "
 		      "bus_bytes_per_second=300000000.0\n" SIZE(67108864, 5000000000.0),
 	  NULL,
-	  "med: large collectives show 6.0 GB/s even at their fastest (bus bandwidth of the "
+	  "med: large collectives reach only 6.0 GB/s even at their fastest (bus bandwidth of the "
 	  "fastest "
 	  "all_reduce of 64.0 MiB; at least, as it may have waited; such messages take 70 % of the "
 	  "collectives' time)" },
