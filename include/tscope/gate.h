@@ -42,6 +42,7 @@ struct tscope_gate_result {
 	bool is_inconclusive;
 	/* Comparisons only: held because the change, which would trip, is within noise. */
 	bool is_noise;
+	bool has_reach; /* held, and the reason says what effect would have shown */
 	bool has_value;
 	double value;          /* of the fact, in the unit that the expression names */
 	enum tscope_unit unit; /* value * scale is in this one; a scale of 0: value has no unit */
@@ -71,10 +72,10 @@ struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
 						      bool ignore_significance);
 
 /*
- * Leaves a gate that holds undecided if it is about several ranks (straggler, a DIST. rule, facts
- * that only a run of several has), of which not all were read: why. Other gates stay unchanged.
+ * Leaves a gate that holds undecided: the input is not whole (damaged, or without some of its ranks
+ * or files), and what is missing may be what would trip it. Other gates stay unchanged.
  */
-void tscope_gate_lack_ranks(struct tscope_gate_result *result, const char *why);
+void tscope_gate_lack(struct tscope_gate_result *result, const char *why);
 
 /*
  * Lets a gate hold that was not evaluated on one of several inputs because another input has the

@@ -97,6 +97,14 @@ static enum exit_code report(const struct tscope_diff *diff, const struct option
 	enum exit_code code = gates_evaluate_change(&gates, diff, options);
 	const struct tscope_diff_report of_diff = { diff, gates.results, gates.count };
 
+	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {
+		struct tscope_diff_side side = tscope_diff_side(diff, i);
+
+		if (side.run)
+			gates_lack(&gates, tscope_run_incomplete(side.run));
+		else if (side.saved_damage || side.saved_dropped_count > 0)
+			gates_lack(&gates, "what the report was saved of was damaged");
+	}
 	if (code == EXIT_CODE_OK)
 		code = worse(write_report(&of_diff, options), gates_judge(&gates, NULL, options));
 	gates_deinit(&gates);

@@ -61,6 +61,13 @@ static const struct tscope_memory *find_earlier(const struct files *files,
 	return NULL;
 }
 
+static struct loss loss_of(const struct loaded *file)
+{
+	const struct tscope_memory_info *info = tscope_memory_info(file->memory);
+
+	return (struct loss){ info->damage, info->dropped_count, "records" };
+}
+
 /* Adds the file to those that are loaded, if it can be. */
 static enum exit_code load(struct files *files, const char *path, const struct options *options)
 {
@@ -81,10 +88,13 @@ static enum exit_code load(struct files *files, const char *path, const struct o
 	code = diagnose(&file->diagnosis, file->analysis, options);
 	if (code == EXIT_CODE_OK)
 		code = gates_evaluate(&file->gates, file->analysis, file->diagnosis, options);
-	if (code == EXIT_CODE_OK)
-		files->count++;
-	else
+	if (code != EXIT_CODE_OK) {
 		unload(file);
+		return code;
+	}
+	const struct loss loss = loss_of(file);
+	gates_lack(&file->gates, loss_text(&loss));
+	files->count++;
 	return code;
 }
 
@@ -116,7 +126,7 @@ static enum exit_code judge(const struct files *files, const struct options *opt
 
 	for (size_t i = 0; i < files->count; i++) {
 		const struct tscope_memory_info *info = tscope_memory_info(files->items[i].memory);
-		const struct loss loss = { info->damage, info->dropped_count, "records" };
+		const struct loss loss = loss_of(&files->items[i]);
 
 		code = worse(code, judge_loss(info->path, &loss, options->strict));
 		code = worse(code,

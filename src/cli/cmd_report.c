@@ -24,13 +24,11 @@ static enum exit_code judge(struct judged *judged, const struct tscope_run *run,
 			    const struct options *options)
 {
 	enum exit_code code = diagnose(&judged->diagnosis, tscope_run_analysis(run), options);
-	const char *incomplete = tscope_run_incomplete(run);
 
 	if (code != EXIT_CODE_OK)
 		return code;
 	code = gates_evaluate(&judged->gates, tscope_run_analysis(run), judged->diagnosis, options);
-	for (size_t i = 0; incomplete && i < judged->gates.count; i++)
-		tscope_gate_lack_ranks(&judged->gates.results[i], incomplete);
+	gates_lack(&judged->gates, tscope_run_incomplete(run));
 	return code;
 }
 

@@ -68,21 +68,18 @@ static enum tscope_status load(struct loaded *file, const char *path, const stru
 	return status;
 }
 
-static enum exit_code judge(const struct tscope_trace *trace, const char *path, bool is_strict)
+static enum exit_code judge(struct loaded *file, const char *path, const struct options *options)
 {
-	const struct loss loss = { tscope_trace_damage(trace),
-				   tscope_trace_info(trace)->dropped_count, "events" };
+	const struct loss loss = { tscope_trace_damage(file->trace),
+				   tscope_trace_info(file->trace)->dropped_count, "events" };
+	enum exit_code code = judge_loss(path, &loss, options->strict);
+	enum exit_code diagnosed = diagnose(&file->diagnosis, file->analysis, options);
 
-	return judge_loss(path, &loss, is_strict);
-}
-
-static enum exit_code judge_findings(struct loaded *file, const struct options *options)
-{
-	enum exit_code code = diagnose(&file->diagnosis, file->analysis, options);
-
-	if (code != EXIT_CODE_OK)
-		return code;
-	return gates_evaluate(&file->gates, file->analysis, file->diagnosis, options);
+	if (diagnosed != EXIT_CODE_OK)
+		return worse(code, diagnosed);
+	code = worse(code, gates_evaluate(&file->gates, file->analysis, file->diagnosis, options));
+	gates_lack(&file->gates, loss_text(&loss));
+	return code;
 }
 
 static enum exit_code judge_gates(const struct loaded *files, size_t count,
@@ -150,9 +147,7 @@ static enum exit_code run_trace(const struct options *options)
 		enum tscope_status status = load(&files[count], path, options, &err);
 
 		if (status == TSCOPE_OK) {
-			code = worse(code, judge(files[count].trace, path, options->strict));
-			code = worse(code, judge_findings(&files[count], options));
-			count++;
+			code = worse(code, judge(&files[count++], path, options));
 		} else {
 			say_error(path, &err, "");
 			code = worse(code, exit_code_of(status));

@@ -58,6 +58,12 @@ enum exit_code gates_evaluate_change(struct gates *gates, const struct tscope_di
 	return code;
 }
 
+void gates_lack(struct gates *gates, const char *why)
+{
+	for (size_t i = 0; why && i < gates->count; i++)
+		tscope_gate_lack(&gates->results[i], why);
+}
+
 void gates_deinit(struct gates *gates)
 {
 	free(gates->results);

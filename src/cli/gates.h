@@ -22,6 +22,8 @@ enum exit_code gates_evaluate(struct gates *gates, const struct tscope_analysis 
 /* As above, for gates on a comparison. */
 enum exit_code gates_evaluate_change(struct gates *gates, const struct tscope_diff *diff,
 				     const struct options *options);
+/* Leaves gates that hold undecided, as the input is not whole: why. NULL: it is. */
+void gates_lack(struct gates *gates, const char *why);
 void gates_deinit(struct gates *gates);
 
 /*

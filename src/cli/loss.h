@@ -5,6 +5,7 @@
 #include "exit_code.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Damage to an input, and how much of it was dropped. */
@@ -13,6 +14,14 @@ struct loss {
 	uint64_t dropped_count;
 	const char *of_what; /* "events" */
 };
+
+/* What is missing, for gates_lack(); NULL: nothing. */
+static inline const char *loss_text(const struct loss *loss)
+{
+	return loss->damage              ? "the input is damaged: what follows was not read"
+	       : loss->dropped_count > 0 ? "the input is damaged: not all of it could be used"
+					 : NULL;
+}
 
 /*
  * Reports damage. With --strict also reports dropped items, and both count as an unreadable input.

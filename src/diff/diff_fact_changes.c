@@ -37,6 +37,9 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(LIST_VERDICT, "verdict", TEXT,                                                           \
 	  "same, changed, no_change, undecided, exact, not_tested, only_a or only_b")              \
 	X(LIST_P_VALUE, "p_value", NUMBER, "of what was tested")                                   \
+	X(LIST_LOW, "low_ratio", NUMBER,                                                           \
+	  "of what was tested: least that ratio may be, with 95 % confidence")                     \
+	X(LIST_HIGH, "high_ratio", NUMBER, "most that it may be")                                  \
 	X(LIST_A_DOUBT, "a_doubt", TEXT, "why a must not be believed")                             \
 	X(LIST_B_DOUBT, "b_doubt", TEXT, "why b must not be believed")
 
@@ -94,6 +97,7 @@ struct compared_fact {
 	bool is_as_long; /* the same number of steps, or not a sum */
 	enum diff_verdict verdict;
 	struct tscope_value p_value;
+	struct tscope_value low, high; /* of the difference by |a| */
 };
 
 static bool is_there(const struct compared_fact *fact, enum tscope_side side)
@@ -212,20 +216,38 @@ static void judge_by(struct compared_fact *fact, enum diff_verdict verdict, doub
 	fact->p_value = tsi_real(p_value);
 }
 
+static void bound(struct compared_fact *fact, double low, double high, bool falls)
+{
+	/* Twice the time is half of what is inverse to it. */
+	double least = falls ? 1 / (1 + high) - 1 : low, most = falls ? 1 / (1 + low) - 1 : high;
+
+	if (tsi_is_tested(fact->verdict) && isfinite(least) && isfinite(most) && least <= most) {
+		fact->low = tsi_real(least);
+		fact->high = tsi_real(most);
+	}
+}
+
 static void judge_by_test(struct compared_fact *fact, const struct step_test *test, bool falls)
 {
 	fact->verdict = DIFF_NOT_TESTED;
-	if (test)
-		judge_by(fact, test->verdict, test->test.p_value,
-			 falls ? -test->test.shift : test->test.shift);
+	if (!test)
+		return;
+	double mean = (double)test->mean[TSCOPE_SIDE_A];
+	judge_by(fact, test->verdict, test->test.p_value,
+		 falls ? -test->test.shift : test->test.shift);
+	bound(fact, test->test.mean_low / mean, test->test.mean_high / mean, falls);
 }
 
 static void judge_by_typical(struct compared_fact *fact, const struct step_test *test)
 {
 	bool is_tested = tsi_is_tested(test->verdict);
+	double median;
 
 	judge_by(fact, is_tested ? test->test.typical_verdict : test->verdict,
 		 test->test.typical_p_value, test->test.typical_shift);
+	if (tsi_diff_number(fact->values[TSCOPE_SIDE_A], &median))
+		bound(fact, test->test.typical_low / median, test->test.typical_high / median,
+		      false);
 }
 
 static bool is_equal_on_both(const struct tests *tests, const char *id)
@@ -319,6 +341,8 @@ static void list_fact(struct fact_sheet *out, const struct compared_fact *fact)
 		cells[LIST_RATIO] = tsi_real(number / fabs(base));
 	cells[LIST_VERDICT] = tsi_text(tsi_diff_verdict_name(fact->verdict));
 	cells[LIST_P_VALUE] = fact->p_value;
+	cells[LIST_LOW] = fact->low;
+	cells[LIST_HIGH] = fact->high;
 	cells[LIST_A_DOUBT] = tsi_text_if(fact->doubts[TSCOPE_SIDE_A]);
 	cells[LIST_B_DOUBT] = tsi_text_if(fact->doubts[TSCOPE_SIDE_B]);
 }

@@ -38,6 +38,8 @@
 #include "base/sum.h"
 #include "diff/rank_sum.h"
 
+/* Of the interval in which the mean is: a change beyond it is excluded. */
+static const double exclusion_alpha = 0.05;
 /* Standard errors from which on steps resemble their neighbours, and the most that is believed. */
 static const double resemblance_of_both = 2, resemblance_of_one = 2.5, max_resemblance = 0.9;
 /* With fewer steps the estimate of the resemblance is not corrected for its bias. */
@@ -187,7 +189,10 @@ static void put_mean_interval(struct sample_test *result, const struct mean_diff
 			      double alpha)
 {
 	double reach = means->error * tsi_student_quantile(alpha / 2, means->degrees);
+	double excluded = means->error * tsi_student_quantile(exclusion_alpha / 2, means->degrees);
 
+	result->mean_low = means->difference - excluded;
+	result->mean_high = means->difference + excluded;
 	result->shift = means->difference;
 	result->low = means->difference - reach;
 	result->high = means->difference + reach;
@@ -202,6 +207,10 @@ static const struct sample_test undecided = {
 	.shift = NAN,
 	.low = NAN,
 	.high = NAN,
+	.mean_low = NAN,
+	.mean_high = NAN,
+	.typical_low = NAN,
+	.typical_high = NAN,
 	.typical_verdict = DIFF_UNDECIDED,
 	.typical_p_value = 1,
 	.typical_shift = NAN,
@@ -272,11 +281,12 @@ static void conclude(struct sample_test *ret, const struct rank_sum *ranks,
 	    (!is_changed || verdict_of(corrected(by_means, comparisons)) == DIFF_CHANGED))
 		by_rank = false;
 	ret->method = by_rank ? SAMPLE_TEST_RANK : SAMPLE_TEST_MEAN;
+	put_mean_interval(ret, means,
+			  alpha_of_means(rank_p, SAMPLE_TEST_ALPHA / (double)comparisons));
 	if (by_rank)
 		put_rank_interval(ret, ranks);
-	else
-		put_mean_interval(ret, means,
-				  alpha_of_means(rank_p, SAMPLE_TEST_ALPHA / (double)comparisons));
+	ret->typical_low = ranks->low;
+	ret->typical_high = ranks->high;
 }
 
 static struct moments independent_moments(const struct prepared *sample)

@@ -43,9 +43,15 @@ struct sample_test {
 	 * RANK that touches it where many steps are equal, or has no bounds (NAN).
 	 */
 	double shift, low, high;
+	/*
+	 * What cannot be excluded, whatever the method: with 95 % confidence the mean differs by
+	 * so much. NAN where UNDECIDED.
+	 */
+	double mean_low, mean_high;
 	/* On the typical step, by the rank test alone: what is to be said of a median. */
 	enum diff_verdict typical_verdict;
 	double typical_p_value, typical_shift;
+	double typical_low, typical_high; /* with the confidence of the verdict, or NAN */
 };
 
 /*

@@ -162,6 +162,14 @@ static void judge_undecided(struct tscope_gate_result *result, const char *amoun
 		       a, b);
 }
 
+static bool has_too_few_steps(const struct tscope_analysis *changes)
+{
+	struct tscope_value verdict = tsi_lookup(changes, "step_change.verdict");
+
+	return verdict.kind == TSCOPE_VALUE_TEXT &&
+	       strcmp(verdict.text, tsi_diff_verdict_name(DIFF_UNDECIDED)) == 0;
+}
+
 /* Whether the gate's condition holds for this change. */
 static bool is_so_of(double change, const struct gate_expression *gate)
 {
@@ -170,10 +178,51 @@ static bool is_so_of(double change, const struct gate_expression *gate)
 	return tsi_gate_satisfies(order, gate->comparison);
 }
 
-/* result->value: the change as it is measured; counted: as it counts, 0 where it may be noise. */
-static void judge_amount(struct tscope_gate_result *result, const struct gate_expression *gate,
-			 const struct change_row *change, double counted)
+/*
+ * A change that was tested over the steps may be any between these bounds, in the unit of the
+ * expression. False: it was not tested, or has no order.
+ */
+static bool find_bounds(const struct change_row *change, const struct gate_expression *gate,
+			double bounds[2])
 {
+	static const char *const columns[] = { "low_ratio", "high_ratio" };
+	double a = 1;
+
+	if (gate->comparison == GATE_EQUAL || gate->comparison == GATE_NOT_EQUAL ||
+	    (!is_verdict(change, DIFF_CHANGED) && !is_verdict(change, DIFF_NO_CHANGE)))
+		return false;
+	if (!gate->is_percent && !tsi_diff_number(cell(change, "a"), &a))
+		a = NAN;
+	for (size_t i = 0; i < TSI_COUNT_OF(columns); i++)
+		if (tsi_diff_number(cell(change, columns[i]), &bounds[i]))
+			bounds[i] *= gate->is_percent ? 100 : fabs(a) / gate->scale;
+		else
+			bounds[i] = i == 0 ? -INFINITY : INFINITY;
+	return true;
+}
+
+/* "; it may be up to +9.1 %": the change that is not excluded, where the gate looks for one. */
+static void add_bound(struct tscope_gate_result *result, const struct change_row *change,
+		      const struct gate_expression *gate, double bound)
+{
+	size_t length = strlen(result->reason);
+	char amount[AMOUNT_MAX];
+
+	amount_text(amount, change, gate, bound);
+	if (!isfinite(bound))
+		return;
+	result->has_reach = result->held;
+	snprintf(result->reason + length, sizeof(result->reason) - length,
+		 "; it is %s %s with 95 %% confidence",
+		 result->value <= bound ? "at most" : "at least", amount);
+}
+
+/* result->value: the change as it is measured; it counts as 0 where it may be noise. */
+static void judge_amount(struct tscope_gate_result *result, const struct gate_expression *gate,
+			 const struct change_row *change, bool ignores_chance)
+{
+	bool is_noise = is_verdict(change, DIFF_NO_CHANGE) && !ignores_chance;
+	double counted = is_noise ? 0 : result->value, bounds[2];
 	char amount[AMOUNT_MAX], qualifier[QUALIFIER_MAX];
 	bool trips = is_so_of(counted, gate);
 
@@ -181,9 +230,18 @@ static void judge_amount(struct tscope_gate_result *result, const struct gate_ex
 
 	amount_text(amount, change, gate, result->value);
 	qualifier_text(qualifier, change);
-	if (!trips)
-		tsi_gate_judge(result, true, "holds: %s%s", amount, qualifier);
-	else if (counted != result->value)
+	bool is_upper = gate->comparison == GATE_GREATER || gate->comparison == GATE_GREATER_EQUAL;
+	bool is_bound = !ignores_chance && find_bounds(change, gate, bounds);
+	result->is_inconclusive = !trips && is_bound && is_so_of(bounds[is_upper], gate);
+	result->is_noise &= !result->is_inconclusive;
+	if (!trips) {
+		bool held = !result->is_inconclusive;
+
+		tsi_gate_judge(result, held, "%s: %s%s", held ? "holds" : "inconclusive", amount,
+			       qualifier);
+		if (is_bound)
+			add_bound(result, change, gate, bounds[is_upper]);
+	} else if (counted != result->value)
 		tsi_gate_judge(result, false, "no change %s %.*s: %s%s",
 			       tsi_gate_comparison_text(gate->comparison), TSI_QUOTE(gate->value),
 			       amount, qualifier);
@@ -215,8 +273,12 @@ static void judge_row(struct tscope_gate_result *result, const struct gate_expre
 		judge_undecided(result, amount, sides->changes);
 		return;
 	}
-	bool is_noise = is_verdict(change, DIFF_NO_CHANGE) && !ignore_significance;
-	judge_amount(result, gate, change, is_noise ? 0 : result->value);
+	judge_amount(result, gate, change, ignore_significance);
+	if (result->held && is_verdict(change, DIFF_NOT_TESTED) && !ignore_significance &&
+	    has_too_few_steps(sides->changes)) {
+		amount_text(amount, change, gate, result->value);
+		judge_undecided(result, amount, sides->changes);
+	}
 }
 
 static void judge_change(struct tscope_gate_result *result, const struct gate_expression *gate,

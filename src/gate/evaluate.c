@@ -286,6 +286,26 @@ void tsi_gate_judge_rule(struct tscope_gate_result *result, const struct tscope_
 	tsi_gate_judge(result, true, "holds: it did not fire");
 }
 
+/* Undecided where too few steps or ranks look like a finding of such a severity. */
+static bool judge_suspicion(struct tscope_gate_result *result, const struct gate_expression *gate,
+			    const struct tscope_diagnosis *diagnosis)
+{
+	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
+		struct tscope_not_evaluated skipped = tscope_diagnosis_not_evaluated(diagnosis, i);
+
+		for (int severity = 0; severity <= (int)skipped.worst; severity++) {
+			if (!skipped.is_suspected ||
+			    !tsi_gate_satisfies(severity - (int)gate->severity, gate->comparison))
+				continue;
+			result->is_inconclusive = true;
+			tsi_gate_judge(result, false, "inconclusive: %s: %s", skipped.rule->id,
+				       skipped.reason);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void judge_severity(struct tscope_gate_result *result, const struct gate_expression *gate,
 			   const struct tscope_diagnosis *diagnosis)
 {
@@ -307,6 +327,8 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 		tsi_gate_judge(result, false, "%zu finding%s, first %s (%s)", match_count,
 			       match_count == 1 ? "" : "s", finding.rule->id,
 			       tscope_severity_name(finding.severity));
+	else if (judge_suspicion(result, gate, diagnosis))
+		return;
 	else if (count > 0)
 		tsi_gate_judge(result, true, "holds: the worst finding is %s",
 			       tscope_severity_name(finding.severity));
@@ -339,12 +361,25 @@ static void list_ranks(struct rank_list *list, const struct tscope_analysis *ana
 	}
 }
 
+/* " an excess of 9.1 % would show" */
+static void add_detectable(struct tscope_gate_result *result,
+			   const struct tscope_analysis *analysis)
+{
+	struct tscope_value least = tsi_lookup(analysis, "distributed.detectable_excess_ratio");
+	size_t length = strlen(result->reason);
+
+	if (!result->held || least.kind != TSCOPE_VALUE_REAL)
+		return;
+	result->has_reach = true;
+	snprintf(result->reason + length, sizeof(result->reason) - length,
+		 "; an excess of %.1f %% would show", 100 * least.real);
+}
+
 void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 			      const struct tscope_analysis *analysis)
 {
 	size_t distributed = tsi_lookup_analyzer("distributed");
 	struct tscope_value doubt = tsi_lookup(analysis, "distributed.slow_rank_doubt");
-	struct tscope_value least = tsi_lookup(analysis, "distributed.detectable_excess_ratio");
 	struct rank_list ranks = { .text = "" };
 
 	if (tsi_lookup(analysis, "distributed.n_steps").kind == TSCOPE_VALUE_ABSENT) {
@@ -359,9 +394,8 @@ void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 	else if (doubt.kind == TSCOPE_VALUE_TEXT)
 		tsi_gate_judge_undecided(result, doubt.text);
 	else
-		tsi_gate_judge(result, true,
-			       "holds: no rank is slow; an excess of %.1f %% would show",
-			       least.kind == TSCOPE_VALUE_REAL ? 100 * least.real : 0);
+		tsi_gate_judge(result, true, "holds: no rank is slow");
+	add_detectable(result, analysis);
 }
 
 struct tscope_gate_result tscope_gate_evaluate(const char *expression,
@@ -387,6 +421,8 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 		break;
 	case GATE_RULE:
 		tsi_gate_judge_rule(&result, gate.rule, diagnosis);
+		if (strcmp(gate.rule->id, "DIST.STRAGGLER") == 0)
+			add_detectable(&result, analysis);
 		break;
 	case GATE_STRAGGLER:
 		tsi_gate_judge_straggler(&result, analysis);
@@ -397,20 +433,9 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 	return result;
 }
 
-static bool is_about_ranks(const struct gate_expression *gate)
+void tscope_gate_lack(struct tscope_gate_result *result, const char *why)
 {
-	return gate->kind == GATE_STRAGGLER ||
-	       (gate->kind == GATE_RULE && tsi_str_starts(tsi_str_of(gate->rule->id), "DIST.")) ||
-	       (gate->kind == GATE_FACT && tsi_analyzer(gate->analyzer)->levels == LEVEL_RUN);
-}
-
-void tscope_gate_lack_ranks(struct tscope_gate_result *result, const char *why)
-{
-	struct gate_expression gate;
-
-	if (result->held &&
-	    tsi_gate_parse(&gate, result->expression, GATES_OF_REPORT, NULL) == TSCOPE_OK &&
-	    is_about_ranks(&gate))
+	if (result->held)
 		tsi_gate_judge_undecided(result, why);
 }
 

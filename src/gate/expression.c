@@ -265,6 +265,51 @@ static void take_unit(struct gate_expression *gate, struct str *number)
 	}
 }
 
+/* Facts that are never below 0: those that gates are mostly about, by the ends of their ids. */
+static const char *const never_negative[] = {
+	"count",
+	"alloc_bytes",
+	"reserved_bytes",
+	"efficiency.mfu",
+	"efficiency.hfu",
+	"step_time.mean_ns",
+	"step_time.p50_ns",
+	"step_time.p95_ns",
+	"step_time.p99_ns",
+};
+
+/* A bound that the fact never reaches makes a gate that never trips. */
+static enum tscope_status check_bound(const struct gate_expression *gate, struct str name,
+				      struct tscope_error *err)
+{
+	char id[MAX_NAME];
+	bool asks_below = gate->comparison == GATE_LESS
+				  ? gate->number <= 0
+				  : gate->number < 0 && (gate->comparison == GATE_LESS_EQUAL ||
+							 gate->comparison == GATE_EQUAL);
+
+	fact_id(id, tscope_analyzer(gate->analyzer), gate->fact);
+	for (size_t i = 0; asks_below && i < TSI_COUNT_OF(never_negative); i++) {
+		size_t length = strlen(never_negative[i]), whole = strlen(id);
+
+		if (whole >= length && strcmp(id + whole - length, never_negative[i]) == 0)
+			return tsi_fail(err, TSCOPE_E_FORMAT,
+					"%.*s is never below 0: this gate never trips",
+					TSI_QUOTE(name));
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status check_number(const struct gate_expression *gate, struct str name,
+				       struct tscope_error *err)
+{
+	enum tscope_status status = check_ratio(gate, name, err);
+
+	if (status == TSCOPE_OK && !gate->is_change)
+		status = check_bound(gate, name, err);
+	return status;
+}
+
 /* "+5%", "-0.02", "+200MiB", "320" */
 static enum tscope_status parse_number(struct gate_expression *gate, struct str name,
 				       struct tscope_error *err)
@@ -291,7 +336,7 @@ static enum tscope_status parse_number(struct gate_expression *gate, struct str 
 	if (*number.data == '+' && !tsi_str_starts(number, "+-"))
 		number = (struct str){ number.data + 1, number.length - 1 };
 	if (tsi_json_to_double(number, &gate->number) && isfinite(gate->number))
-		return check_ratio(gate, name, err);
+		return check_number(gate, name, err);
 	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is compared with a number, not '%.*s'",
 			TSI_QUOTE(name), TSI_QUOTE(gate->value));
 }

@@ -429,7 +429,7 @@ static void put_gate(struct text_writer *w, const struct tscope_gate_result *gat
 		tsi_text_put_toned(w, gate->held ? DOC_GOOD : DOC_BAD,
 				   gate->held ? "held" : "TRIPPED");
 	tsi_text_put(w, "\n");
-	if (gate->held && !gate->is_noise)
+	if (gate->held && !gate->is_noise && !gate->has_reach)
 		return;
 	tsi_text_put(w, "    ");
 	tsi_text_paragraph(w, gate->reason, 4);

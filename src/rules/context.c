@@ -37,10 +37,16 @@ void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
 	va_end(args);
 }
 
-void tsi_rule_undecided(struct rule_context *ctx, const char *reason)
+void tsi_rule_undecided(struct rule_context *ctx, bool is_suspected, const char *reason, ...)
 {
-	ctx->is_undecided = true;
-	tsi_rule_skip(ctx, "%s", reason);
+	va_list args;
+
+	assert(!ctx->has_fired && !ctx->is_skipped);
+	ctx->is_skipped = ctx->is_undecided = true;
+	ctx->is_suspected = is_suspected;
+	va_start(args, reason);
+	append(ctx->reason, sizeof(ctx->reason), reason, args);
+	va_end(args);
 }
 
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact)
@@ -73,7 +79,7 @@ bool tsi_rule_trusts(struct rule_context *ctx, const char *fact)
 	if (!doubt)
 		return true;
 	ctx->missing = fact;
-	tsi_rule_skip(ctx, "%s is not reliable: %s", fact, doubt);
+	tsi_rule_undecided(ctx, false, "%s is not reliable: %s", fact, doubt);
 	return false;
 }
 

@@ -45,7 +45,7 @@ struct rule_context {
 	struct tscope_evidence evidence[RULE_MAX_EVIDENCE];
 	size_t evidence_count;
 
-	bool is_skipped, is_undecided;
+	bool is_skipped, is_undecided, is_suspected;
 	char reason[RULE_TITLE_CHARS]; /* why, if is_skipped */
 	const char *missing;           /* the fact that this is about, or NULL */
 };

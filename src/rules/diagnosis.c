@@ -149,6 +149,10 @@ static void keep_reason(struct tscope_diagnosis *diagnosis, const struct rule_co
 		.reason = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->reason)),
 		.fact = ctx->missing,
 		.is_undecided = ctx->is_undecided,
+		.is_suspected = ctx->is_suspected,
+		.worst = ctx->setting->has_severity ? ctx->setting->severity
+			 : ctx->rule->is_minor      ? TSCOPE_SEVERITY_LOW
+						    : TSCOPE_SEVERITY_HIGH,
 	};
 }
 

@@ -43,6 +43,7 @@ struct rule {
 	bool is_separate;      /* never merged, whatever the cause */
 	bool is_gain_in_title; /* its title says it */
 	bool is_summary;       /* speaks only where no rule with more details does */
+	bool is_minor;         /* its findings are of severity low */
 };
 
 /* A parameter of this rule: the default, or what the user set. */
@@ -81,12 +82,16 @@ static inline double tsi_ms(int64_t ns)
 	return (double)ns / 1e6;
 }
 
-/* Skips the rule: the facts are present but do not suffice ("9 steps: it needs 10"). */
+/* Skips the rule: the input is not of the kind that it judges. */
 TSI_PRINTF(2, 3)
 void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...);
 
-/* Skips the rule: nothing shows, and something may be there all the same. Its gate cannot hold. */
-void tsi_rule_undecided(struct rule_context *ctx, const char *reason);
+/*
+ * Skips the rule: too few steps or doubtful facts do not let it judge. Its gate cannot hold, nor
+ * can those on severity if is_suspected: what there is looks as if it should fire.
+ */
+TSI_PRINTF(3, 4)
+void tsi_rule_undecided(struct rule_context *ctx, bool is_suspected, const char *reason, ...);
 
 /* Returns true if the fact is present, even if doubtful; otherwise skips the rule. */
 bool tsi_rule_needs(struct rule_context *ctx, const char *fact);

@@ -80,13 +80,14 @@ static void evaluate_alloc_cuda_malloc(struct rule_context *ctx)
 	}
 	if (!tsi_rule_needs(ctx, "launches.steady_malloc_count"))
 		return;
-	if (steps < 2) {
-		tsi_rule_skip(ctx, "2 complete steps: it needs 3, as the first fills the cache and "
-				   "one more does not show what recurs");
-		return;
-	}
 	double calls = tsi_rule_real(ctx, "launches.steady_malloc_count") +
 		       tsi_rule_real(ctx, "launches.steady_free_count");
+	if (steps < 2) {
+		tsi_rule_undecided(ctx, calls > 0,
+				   "2 complete steps: it needs 3, as the first fills the cache "
+				   "and one more does not show what recurs");
+		return;
+	}
 	if (recurs(ctx, steps) && calls / steps >= tsi_rule_parameter(ctx, "threshold"))
 		fire_recurrence(ctx, steps);
 }

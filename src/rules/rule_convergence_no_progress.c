@@ -13,7 +13,7 @@ static void evaluate_convergence_no_progress(struct rule_context *ctx)
 	bool is_worse = strcmp(trend, "worsening") == 0;
 
 	if ((double)count < least) {
-		tsi_rule_skip(ctx, "%" PRId64 " losses: it needs %g", count, least);
+		tsi_rule_undecided(ctx, is_worse, "%" PRId64 " losses: it needs %g", count, least);
 		return;
 	}
 	if (!is_worse && strcmp(trend, "plateau") != 0)

@@ -237,6 +237,18 @@ static void describe(struct rule_context *ctx, const struct slow *slow, const ch
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 }
 
+/* Is a rank as far above the others as a slow one would be? */
+static bool looks_slow(struct rule_context *ctx)
+{
+	bool looks_slow = false;
+
+	for (size_t i = 0; i < tsi_rule_rows(ctx, "distributed.ranks"); i++)
+		looks_slow |= tsi_value_real(
+				      tsi_rule_cell(ctx, "distributed.ranks", i, "excess_ratio")) >=
+			      tsi_rule_parameter(ctx, "threshold");
+	return looks_slow;
+}
+
 static void evaluate_dist_straggler(struct rule_context *ctx)
 {
 	const char *doubt = tsi_rule_text(ctx, "distributed.slow_rank_doubt");
@@ -245,7 +257,7 @@ static void evaluate_dist_straggler(struct rule_context *ctx)
 
 	find_slow(&slow, ctx);
 	if (slow.count == 0 && *doubt)
-		tsi_rule_undecided(ctx, doubt);
+		tsi_rule_undecided(ctx, looks_slow(ctx), "%s", doubt);
 	if (slow.count == 0)
 		return;
 	fire(ctx, severity_of(ctx), &slow, tsi_ms(gain_ns));

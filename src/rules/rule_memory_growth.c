@@ -53,10 +53,13 @@ static void skip_steps(struct rule_context *ctx)
 	if (tsi_rule_trusts(ctx, "memory.growth_bytes_per_step") &&
 	    tsi_rule_trusts(ctx, "memory.peak_alloc_bytes") &&
 	    tsi_rule_trusts(ctx, "memory.step_count"))
-		tsi_rule_skip(ctx, "%" PRId64 " step%s with memory; it needs %g",
-			      tsi_rule_int(ctx, "memory.step_count"),
-			      tsi_rule_int(ctx, "memory.step_count") == 1 ? "" : "s",
-			      tsi_rule_parameter(ctx, "steps"));
+		tsi_rule_undecided(ctx,
+				   tsi_rule_real(ctx, "memory.growth_bytes_per_step") >=
+					   tsi_rule_parameter(ctx, "threshold"),
+				   "%" PRId64 " step%s with memory; it needs %g",
+				   tsi_rule_int(ctx, "memory.step_count"),
+				   tsi_rule_int(ctx, "memory.step_count") == 1 ? "" : "s",
+				   tsi_rule_parameter(ctx, "steps"));
 }
 
 /* ---- snapshots ---- */
@@ -142,8 +145,11 @@ static void judge_calls(struct rule_context *ctx)
 static void skip_calls(struct rule_context *ctx)
 {
 	if (tsi_rule_trusts(ctx, "memory_stats.growth_bytes_per_call"))
-		tsi_rule_skip(ctx, "%" PRId64 " calls of one function: it needs %d",
-			      tsi_rule_int(ctx, "memory_stats.growth_call_count"), CALLS_MIN);
+		tsi_rule_undecided(ctx,
+				   tsi_rule_real(ctx, "memory_stats.growth_bytes_per_call") >=
+					   tsi_rule_parameter(ctx, "threshold"),
+				   "%" PRId64 " calls of one function: it needs %d",
+				   tsi_rule_int(ctx, "memory_stats.growth_call_count"), CALLS_MIN);
 }
 
 /* ---- the first source that suffices ---- */

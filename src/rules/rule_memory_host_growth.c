@@ -91,8 +91,8 @@ static bool is_long(struct rule_context *ctx)
 
 	if (seconds >= tsi_rule_parameter(ctx, "seconds"))
 		return true;
-	tsi_rule_skip(ctx, "%.4g s were captured: it needs %g", seconds,
-		      tsi_rule_parameter(ctx, "seconds"));
+	tsi_rule_undecided(ctx, is_resident_growing(ctx), "%.4g s were captured: it needs %g",
+			   seconds, tsi_rule_parameter(ctx, "seconds"));
 	return false;
 }
 

@@ -26,6 +26,8 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 	double least = tsi_rule_parameter(ctx, "steps");
 	double cv = tsi_rule_real(ctx, "step_time.cv");
 	double tail = tsi_rule_real(ctx, "step_time.p95_p50_ratio");
+	bool is_wide = cv >= tsi_rule_parameter(ctx, "threshold") ||
+		       tail >= tsi_rule_parameter(ctx, "tail");
 	int64_t excess_ns =
 		tsi_rule_int(ctx, "step_time.mean_ns") - tsi_rule_int(ctx, "step_time.p50_ns");
 
@@ -34,11 +36,11 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 		return;
 	}
 	if ((double)count < least) {
-		tsi_rule_skip(ctx, "%" PRId64 " step%s; it needs %g", count, count == 1 ? "" : "s",
-			      least);
+		tsi_rule_undecided(ctx, is_wide, "%" PRId64 " step%s; it needs %g", count,
+				   count == 1 ? "" : "s", least);
 		return;
 	}
-	if (cv < tsi_rule_parameter(ctx, "threshold") && tail < tsi_rule_parameter(ctx, "tail"))
+	if (!is_wide)
 		return;
 	if (tail >= tsi_rule_parameter(ctx, "tail"))
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
@@ -57,6 +59,7 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 }
 
 const struct rule tsi_rule_timing_jitter = {
+	.is_minor = true,
 	.def = {
 		.id = "TIMING.JITTER",
 		.summary = "some steps take far longer than most",

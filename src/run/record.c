@@ -124,7 +124,8 @@ static void read_block(struct target *to, struct str block, read_member *read)
 	}
 	tsi_json_object_open(&members, block);
 	while (tsi_json_object_next(&members, &key, &value)) {
-		if (!is_said(value))
+		/* A null among phases is a time that was no number. */
+		if (!is_said(value) && read != read_phase)
 			continue;
 		if (unescape_name(&name, key, text))
 			read(to, name, value);

@@ -266,6 +266,8 @@ static const char *loss_of_head(struct str head, bool is_whole)
 		return "holds nothing but NUL bytes: what was written never reached the disk";
 	if (tsi_str_starts(head, "\xff\xfe") || tsi_str_starts(head, "\xfe\xff"))
 		return "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)";
+	if (is_whole && head.data[0] == '\x80' && head.data[head.length - 1] != '.')
+		return "a pickle that ends before its end: its writer was killed, or the copy cut";
 	struct str text = tsi_str_trim(head);
 	if (is_whole && tsi_str_starts(text, "{"))
 		tsi_json_shape_add_text(&shape, text);
@@ -380,8 +382,9 @@ static void leave_out_unlike_memory(struct run_file *file, const struct verdict 
 
 	if (kind == RUN_FILE_REFUSED && why->status == TSCOPE_E_UNSUPPORTED)
 		tsi_run_leave_out(file, RUN_FILE_IGNORED, why->message, arena);
-	else if (kind == RUN_FILE_REFUSED || (is_pickle && why->status == TSCOPE_E_EMPTY))
-		tsi_run_leave_out(file, RUN_FILE_REFUSED, why->message, arena);
+	else if (kind == RUN_FILE_REFUSED || (is_pickle && verdict->loss && !verdict->name))
+		tsi_run_leave_out(file, RUN_FILE_REFUSED,
+				  verdict->loss ? verdict->loss : why->message, arena);
 	else
 		tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, verdict), arena);
 }

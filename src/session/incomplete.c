@@ -17,6 +17,9 @@ const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena
 
 	for (size_t i = 0; i < ranks->count && world_size < 0; i++)
 		world_size = ranks->series[i].world_size;
+	/* Where nobody says how many there are, ranks are numbered without gaps. */
+	if (world_size < 0 && ranks->count > 0)
+		world_size = ranks->series[ranks->count - 1].rank + 1;
 	if (ranks->count < 2 || ranks->series[0].rank < 0 || world_size <= (int64_t)ranks->count)
 		return NULL;
 	for (int64_t rank = 0; rank < world_size && rank < MISSING_LOOKED_AT; rank++)
@@ -37,9 +40,11 @@ const char *tsi_incomplete(const struct run_members *members, struct arena *aren
 		if (members->others[i].shown.is_problem)
 			return tsi_arena_print(arena, "%.150s was not read",
 					       members->others[i].shown.path);
-	for (size_t i = 0; i < members->item_count; i++)
-		if (tsi_member(members, i)->input.damage)
-			return tsi_arena_print(arena, "%.150s is damaged",
-					       tsi_member(members, i)->input.path);
+	for (size_t i = 0; i < members->item_count; i++) {
+		const struct tscope_run_input *input = &tsi_member(members, i)->input;
+
+		if (input->damage || input->dropped_count > 0)
+			return tsi_arena_print(arena, "%.150s is damaged", input->path);
+	}
 	return NULL;
 }

@@ -37,8 +37,8 @@ static void describe_metrics(struct loaded *loaded, const struct metric_reading 
 	loaded->input.source_bytes = reading->source_bytes;
 	loaded->input.bytes = reading->bytes;
 	/* Nobody knows how many values a broken record holds: it counts as one. */
-	loaded->input.dropped_count =
-		log->bad_record_count + log->bad_value_count + log->without_step_count;
+	loaded->input.dropped_count = log->bad_record_count + log->bad_value_count +
+				      log->without_step_count + log->is_cut;
 	loaded->input.event_count = log->count + loaded->input.dropped_count;
 	note_metrics(loaded, log);
 }

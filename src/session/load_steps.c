@@ -67,7 +67,7 @@ static void describe_store(struct loaded *loaded, const struct input *in,
 	loaded->input.source_bytes = tsi_input_stored_bytes(in);
 	loaded->input.bytes = tsi_input_offset(in);
 	loaded->input.event_count = log->line_count;
-	loaded->input.dropped_count = log->bad_line_count;
+	loaded->input.dropped_count = log->bad_line_count + log->is_cut;
 	note_log(loaded, log);
 }
 

@@ -81,7 +81,7 @@ static void test_table(void **state)
 	expect("metrics.csv", "csv: 3 0 - | ");
 	put_file("metrics.csv", "step,a,b\n1,2,x\n,4,5\n7,8,9,10\n1,2,3");
 	/* 2 of step 1, of which one is a text; 2 without a step; a row too long; one of a cut row. */
-	expect("metrics.csv", "csv: 6 4 - | broken records: 1 of 4; values that are no number: 1; "
+	expect("metrics.csv", "csv: 7 5 - | broken records: 1 of 4; values that are no number: 1; "
 			      "values without a step: 2; the last record is incomplete");
 }
 

@@ -34,6 +34,7 @@
 #define EVENTS "[{\"ph\":\"X\",\"ts\":1,\"dur\":1},\n"
 #define RUN_JSON "{\"name\":\"run\",\"rank\":0}"
 #define NO_EVENTS "JSON without traceEvents: neither a Chrome trace nor a PyTorch trace"
+#define EMPTY "the file is empty: it was never written, or its writer was killed"
 #define PICKLE "a Python pickle, not a trace: if it is about memory, use `tscope memory FILE`"
 #define PAGE                                                                                       \
 	"an HTML page: give the trace that it was made from (of a page of torch's memory_viz: "    \
@@ -335,7 +336,7 @@ static void test_memory_endings(void **state)
 		"const local_files = [{\"name\": \"s\", \"base64\": \"gAR9Lg\"}]";
 
 	(void)state;
-	put_file("run/a.pickle", "\x80\x02}q\x01X\b");
+	put_file("run/a.pickle", "\x80\x02}q\x01.");
 	put_file("run/b.pkl", "\x80\x02}q\x01X\bsegments");
 	put_file("run/c.pt", "\x80\x02}q\x01X\bsegments");
 	put_file("run/d.yaml", "!!python/object/apply:collections.defaultdict\nargs:\n");
@@ -370,8 +371,8 @@ static void test_memory_endings(void **state)
 		      "ignored run/k.html: " NOT_READ "\n"
 		      "memory run/l.gz\n"
 		      "ignored run/m.html: " NOT_READ "\n"
-		      "refused run/n.pickle: the file is empty\n"
-		      "refused run/o.pkl.gz: the file is empty\n"
+		      "refused run/n.pickle: " EMPTY "\n"
+		      "refused run/o.pkl.gz: " EMPTY "\n"
 		      "ignored run/p.pkl: " ZIP "\n"
 		      "ignored run/q.yaml: " NOT_READ "\n"
 		      "ignored run/q2.yaml: " NOT_READ "\n"

@@ -229,8 +229,8 @@ static void test_scalars(void **state)
 }
 
 /*
- * Null says nothing; what is no number, or no block, is counted and left out. The sum of the
- * other phases is no step's time then.
+ * Null says nothing, but for the time of a phase; what is no number, or no block, is counted and left
+ * out. The sum of the other phases is no step's time then.
  */
 static void test_bad_values(void **state)
 {
@@ -241,7 +241,7 @@ static void test_bad_values(void **state)
 		   "{\"step\":2,\"phases\":7,\"scalars\":[1],\"memory\":null}\n",
 		   "1 time=?\n"
 		   "2 time=?\n",
-		   "lines 2 bad 0 values 7 runs 1 from 1");
+		   "lines 2 bad 0 values 8 runs 1 from 1");
 }
 
 /* As in Python, of two members with one name the last counts. */

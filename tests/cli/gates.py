@@ -1,0 +1,482 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What gates say of small inputs, against what somebody who knows the input says.
+
+usage: gates.py TSCOPE [WORD...]      only situations with one of the words in their name
+
+A situation is an input, a gate, a verdict and an exit code. A gate holds only where the input is
+whole and tells that its condition is not so; it trips where the condition is so, or where nothing
+is known of its figure; all else is undecided, which fails unless --undecided pass.
+"""
+import gzip
+import json
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+
+HELD, TRIPPED, UNDECIDED = "held", "tripped", "undecided"
+REFUSED, UNREADABLE = "refused", "unreadable"
+EXITS = {HELD: 0, TRIPPED: 1, UNDECIDED: 1, REFUSED: 2, UNREADABLE: 3}
+MIB = 1 << 20
+situations = []
+
+
+def expect(name, build, gate, verdict, exit_code=None, command="report", options=(), operands=(".",)):
+    situations.append((f"{name}: {gate}", build, gate, verdict,
+                       EXITS[verdict] if exit_code is None else exit_code, command, options,
+                       operands))
+
+
+# ---- inputs ------------------------------------------------------------------------------------
+
+def wobble(step, rank=0):
+    """A percent of noise that is the same everywhere and resembles no neighbour."""
+    return 1 + 0.01 * (((step * 7 + rank * 3) * 2654435761 >> 7) % 201 - 100) / 100
+
+
+def text_of(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def records(count=20, seconds=0.1, first=0, rank=0, **more):
+    """Steps that compute for nine tenths of `seconds`, which may be a function of the step."""
+    for step in range(first, first + count):
+        time = (seconds(step) if callable(seconds) else seconds) * wobble(step, rank)
+        yield {"step": step, "phases": {"forward": 0.9 * time, "comm": 0.1 * time}, **more}
+
+
+def steps(folder, lines, **meta):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "steps.jsonl").write_text(lines if isinstance(lines, str) else text_of(lines))
+    if meta:
+        (folder / "run.json").write_text(json.dumps(meta))
+
+
+def one(**options):
+    """A run of one rank."""
+    meta = options.pop("meta", {})
+    return lambda folder: steps(folder, records(**options), **meta)
+
+
+def ranks(count, step_count=20, slow=1, world=None, which=None, slow_rank=1, beside=None):
+    """A run of several ranks, of which one takes `slow` times as long; `which` of them are there."""
+    def build(folder):
+        for rank in which if which is not None else range(count):
+            factor = slow if rank == slow_rank else 1
+            steps(folder / f"rank{rank}", records(step_count, 0.1 * factor, rank=rank), rank=rank,
+                  **({"world_size": world or count} if world != 0 else {}))
+        if beside:
+            beside(folder)
+    return build
+
+
+def kernel_events(count=6, step_us=1000, busy_us=700, first=1):
+    for step in range(first, first + count):
+        start = step * step_us
+        yield {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1,
+               "tid": 1, "ts": start, "dur": step_us}
+        yield {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+               "ts": start + 5, "dur": 5, "args": {"correlation": step}}
+        yield {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": start + 20,
+               "dur": busy_us + step % 3, "args": {"correlation": step, "device": 0, "stream": 7}}
+
+
+def trace_text(events=None, **header):
+    return json.dumps({**header, "traceEvents": list(events or kernel_events())})
+
+
+def file_of(name, content):
+    """A folder with one file in it."""
+    def build(folder):
+        data = content.encode() if isinstance(content, str) else content
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return build
+
+
+def pair(a, b):
+    def build(folder):
+        a(folder / "a")
+        b(folder / "b")
+    return build
+
+
+def compare(name, a, b, gate, verdict, exit_code=None, options=()):
+    expect("diff, " + name, pair(a, b), gate, verdict, exit_code, "diff", options, ("a", "b"))
+
+
+# ---- power: too few steps or ranks say nothing --------------------------------------------------
+
+for gate in ("straggler", "DIST.STRAGGLER"):
+    for rank_count in (2, 3, 4, 8):
+        for step_count in (1, 2, 3, 5, 9, 20):
+            sick = ranks(rank_count, step_count, 9)
+            healthy = ranks(rank_count, step_count)
+            # Which of two is the odd one a single step does not say; of more it does.
+            expect(f"{rank_count} ranks, {step_count} steps, one 9 x slower", sick, gate,
+                   UNDECIDED if step_count == 1 and rank_count == 2 else TRIPPED)
+            expect(f"{rank_count} ranks, {step_count} steps, alike", healthy, gate,
+                   HELD if step_count > 3 else UNDECIDED)
+    expect("1 rank", one(), gate, TRIPPED)  # nothing is known of others
+    expect("8 ranks, one 5 % slower", ranks(8, 40, 1.05), gate, TRIPPED)
+    expect("8 ranks, one 1 % slower, as devices are", ranks(8, 40, 1.01), gate, HELD)
+    expect("2 ranks, a step in common", lambda folder: (
+        steps(folder / "rank0", records(20), rank=0, world_size=2),
+        steps(folder / "rank1", records(20, 0.9, first=19), rank=1, world_size=2)), gate, UNDECIDED)
+    expect("2 ranks, no step in common", lambda folder: (
+        steps(folder / "rank0", records(20), rank=0, world_size=2),
+        steps(folder / "rank1", records(20, 0.9, first=20), rank=1, world_size=2)), gate, TRIPPED)
+    expect("1 step, allowed", ranks(2, 1, 9), gate, UNDECIDED, 0, options=("--undecided", "pass"))
+    expect("slow, and nothing undecided", ranks(4, 20, 9), gate, TRIPPED, 1,
+           options=("--undecided", "pass"))
+    expect("slow, its steps left out", ranks(2, 20, 9), gate, UNDECIDED, options=("--steps", "3:3"))
+    expect("all steps are warm-up", ranks(4, 20, 9), gate, TRIPPED, options=("--warmup", "20"))
+expect("1 step, which may hide a severe straggler", ranks(2, 1, 9), "severity>=high", UNDECIDED)
+expect("a step of slow loading, and too few to see a straggler", ranks(2, 1, 9), "severity>=high",
+       UNDECIDED, 0, options=("--undecided", "pass"))
+expect("20 steps", ranks(4, 20, 9), "severity>=med", TRIPPED)
+
+# ---- figures and comparisons ---------------------------------------------------------------------
+
+EVEN = [{"step": step, "phases": {"forward": 0.06, "data": 0.04}} for step in range(12)]
+even = file_of("steps.jsonl", text_of(EVEN))  # 100 ms exactly
+for relation, below, equal, above in (("<", 1, 0, 0), ("<=", 1, 1, 0), (">", 0, 0, 1),
+                                      (">=", 0, 1, 1), ("==", 0, 1, 0), ("!=", 1, 0, 1)):
+    for bound, is_so in ((101, below), (100, equal), (99, above)):
+        expect("steps of 100 ms", even, f"step_time.mean_ms{relation}{bound}",
+               TRIPPED if is_so else HELD)
+for gate, is_so in (("step_time.mean_us>99999", True), ("step_time.mean_us>100000", False),
+                    ("step_time.mean_s>0.0999", True), ("step_time.mean_s>0.1", False),
+                    ("step_time.mean_ns>99999999", True), ("step_time.mean_ns>100000000", False),
+                    ("step_time.p95_ns>99ms", True), ("step_time.p95_ns>100ms", False),
+                    ("step_time.p99_ms > 99.999999", True), ("step_time.p50_ns<100000.001us", True),
+                    ("step_time.cv>0", False), ("step_time.count<12", False),
+                    ("step_time.count<13", True), ("step_time.count==12", True)):
+    expect("steps of 100 ms", even, gate, TRIPPED if is_so else HELD)
+for gate in ("memory.peak_alloc_bytes>1GiB", "snapshot.peak_allocated_bytes>1", "convergence.final_loss>3",
+             "overlap.exposed_comm_ratio>0.2", "device_busy.busy_ns<1", "mfu<0.3", "mfu>0.3",
+             "kernels.count>0", "launches.launch_count>0", "distributed.imbalance_cv>0.1",
+             "GPU.IDLE", "MEMORY.OOM", "MEMORY.GROWTH", "KERNEL.SHORT", "DIST.SKEW",
+             "CONVERGENCE.DIVERGED"):
+    expect("a figure that is not there", even, gate, TRIPPED)
+    expect("nor does leave help", even, gate, TRIPPED, 1, options=("--undecided", "pass"))
+
+# ---- gates that can never trip, or are none -------------------------------------------------------
+
+for gate in ("severity>high", "severity<low", "integrity.verdict==broken", "integrity.verdict!=fine",
+             "convergence.loss_trend==bad", "efficiency.flops_source==guess", "mfu<", "<3", "",
+             "mfu<nan", "mfu<inf", "mfu<1e999", "mfu<0.3x", "mfu<+5%", "stragler",
+             "straggler>1", "severity>=worst", "MEMORY.GROWHT", "step_time.mean_ms>5GiB",
+             "integrity.verdict<sound", "new-finding", "step_change.change_ratio>0.1",
+             "kernels.by_name>3", "step_time.count<0", "step_time.mean_ms<0", "steps.count<-1",
+             "memory.peak_alloc_bytes<0", "step_time.mean_ns<=-1", "mfu<0", "mfu<-0.5",
+             "step_time.count==-3", "straggler DIST.SKEW", "mfu<0.3 mfu<0.4"):
+    expect("no gate", even, gate, REFUSED)
+
+# ---- steps without a time -------------------------------------------------------------------------
+
+GARBAGE = {"NaN": float("nan"), "negative": -0.04, "1e300": 1e300, "text": "0.04", "list": [0.04],
+           "null": None, "true": True, "infinite": float("inf"), "an object": {"s": 0.04}}
+for name, value in GARBAGE.items():
+    bad = {"forward": 0.06, "data": value}
+    for gate in ("step_time.mean_ms>60", "step_time.p99_ms>99"):
+        expect(f"a phase that is {name}, in all steps",
+               file_of("steps.jsonl", text_of({**r, "phases": bad} for r in EVEN)), gate, TRIPPED)
+        expect(f"a phase that is {name}, once",
+               file_of("steps.jsonl", text_of([{**EVEN[0], "phases": bad}] + EVEN[1:])),
+               gate.replace("60", "160").replace("99", "160").replace("p160", "p99"), UNDECIDED)
+        expect(f"a phase that is {name}, once, and the others are too slow",
+               file_of("steps.jsonl", text_of([{**EVEN[0], "phases": bad}] + EVEN[1:])), gate,
+               TRIPPED)
+
+# ---- MFU ------------------------------------------------------------------------------------------
+
+# A step of 100 ms at a peak of 100 TFLOP/s could do 1e13 FLOPs; 60 ms of it compute.
+for flops, gate, verdict in (
+        (4e12, "mfu<0.35", HELD), (3e12, "mfu<0.35", TRIPPED), (6e12, "mfu<0.35", HELD),
+        (7e12, "mfu<0.35", UNDECIDED), (9.9e12, "mfu<0.35", UNDECIDED), (5e13, "mfu<0.35", TRIPPED),
+        (5e13, "mfu>0.35", TRIPPED), (5e13, "efficiency.achieved_tflops<1", TRIPPED),
+        (5e13, "efficiency.mfu_uncapped<0.1", TRIPPED), (5e13, "step_time.mean_ms>160", HELD),
+        (4e12, "efficiency.mfu_uncapped<0.4", HELD), (4e12, "efficiency.mfu_uncapped<0.41", TRIPPED),
+        (5e13, "EFFICIENCY.IMPOSSIBLE_MFU", TRIPPED), (4e12, "EFFICIENCY.IMPOSSIBLE_MFU", HELD),
+        (5.5e12, "EFFICIENCY.LOW_MFU", HELD), (4e12, "EFFICIENCY.LOW_MFU", TRIPPED), (1e12, "EFFICIENCY.LOW_MFU", TRIPPED)):
+    expect(f"{flops:g} FLOPs", even, gate, verdict,
+           options=("--flops-per-step", f"{flops:g}", "--peak-tflops", "100"))
+expect("FLOPs without a peak", even, "mfu<0.35", TRIPPED, options=("--flops-per-step", "4e12"))
+expect("a peak without FLOPs", even, "mfu<0.35", TRIPPED, options=("--peak-tflops", "100"))
+for name, meta in (("negative FLOPs", {"flops_per_step": -4e12, "peak_flops": 1e14}),
+                   ("no FLOPs", {"flops_per_step": 0, "peak_flops": 1e14}),
+                   ("FLOPs that are words", {"flops_per_step": "many", "peak_flops": 1e14}),
+                   ("a peak of 0", {"flops_per_step": 4e12, "peak_flops": 0}),
+                   ("a negative peak", {"flops_per_step": 4e12, "peak_flops": -1e14}),
+                   ("an infinite peak", {"flops_per_step": 4e12, "peak_flops": 1e999})):
+    expect(name, one(meta=meta), "mfu<0.35", TRIPPED)
+expect("FLOPs and peak of run.json", one(meta={"flops_per_step": 4e12, "peak_flops": 1e14}),
+       "mfu<0.35", HELD)
+
+# ---- what a run lacks -----------------------------------------------------------------------------
+
+def nul(folder):
+    steps(folder / "rank2", "\0" * 999)
+
+
+def too_deep(folder):
+    (folder / "1/2/3/4/5/6/7/8/9").mkdir(parents=True)
+
+
+LACKS = {
+    "a rank of 3 is missing": dict(count=2, world=3),
+    "an empty file": dict(count=2, beside=file_of("rank2.pt.trace.json", "")),
+    "NUL bytes": dict(count=2, beside=nul),
+    "a brace": dict(count=2, beside=file_of("rank2.json", "{")),
+    "UTF-16": dict(count=2, beside=file_of("rank2.json", b"\xff\xfe{\0")),
+    "a cut trace": dict(count=2, beside=file_of("rank2.json", trace_text()[:-700])),
+    "a folder too deep": dict(count=2, beside=too_deep),
+    "unreadable metrics": dict(count=2, beside=file_of(
+        "metrics.csv.gz", gzip.compress(b"step,loss\n0,1\n", mtime=0)[:15])),
+    "a cut pickle": dict(count=2, beside=file_of("rank1.pickle", b"\x80\x04\x95")),
+}
+for name, options in LACKS.items():
+    lacking, slow = ranks(**options), ranks(slow=9, **options)
+    for gate in ("straggler", "DIST.STRAGGLER", "distributed.imbalance_cv>0.5",
+                 "step_time.mean_ms>160"):
+        expect(name, lacking, gate, UNDECIDED)
+        expect(name + ", strict", lacking, gate, UNDECIDED, 3, options=("--strict",))
+        expect(name + ", allowed", lacking, gate, UNDECIDED, 0, options=("--undecided", "pass"))
+    expect(name + ", and one is slow", slow, "step_time.mean_ms>160", TRIPPED)
+    # Times of a trace and of records do not compare.
+    expect(name + ", and one is slow", slow, "straggler",
+           UNDECIDED if name == "a cut trace" else TRIPPED)
+expect("one rank of many, by itself", ranks(1, world=64), "step_time.mean_ms>160", HELD)
+expect("ranks 0 and 2 of nobody says how many", ranks(3, world=0, which=(0, 2)), "straggler",
+       UNDECIDED)
+expect("ranks 0 and 1 of nobody says how many", ranks(2, world=0), "straggler", HELD)
+expect("a whole run, strict", ranks(2), "straggler", HELD, options=("--strict",))
+
+# ---- damaged files --------------------------------------------------------------------------------
+
+TRACE = trace_text()
+CASES = {
+    "cut": TRACE[:-700],
+    "cut within a number": TRACE[:TRACE.rindex("correlation") - 40],
+    "gzip, cut": gzip.compress(TRACE.encode(), mtime=0)[:-20],
+    "gzip, a flipped bit": bytes(b ^ (i == 200) for i, b in
+                                 enumerate(gzip.compress(TRACE.encode(), mtime=0))),
+    "a second document": TRACE + TRACE,
+}
+for name, content in (("a brace too many", TRACE + "}"), ("a padded block", TRACE + "\0" * 512),
+                      ("white space", TRACE + "\n \n")):
+    # Nothing is lost.
+    expect("trace, " + name, file_of("t.json", content), "step_time.mean_us>5000", HELD,
+           command="trace", operands=("t.json",))
+    expect("trace, " + name, file_of("t.json", content), "step_time.mean_us>5000", HELD,
+           command="trace", options=("--strict",), operands=("t.json",))
+for name, content in CASES.items():
+    for command, operand in (("trace", "t.json"), ("report", "t.json"), ("report", ".")):
+        where = dict(command=command, operands=(operand,))
+        expect(f"{command} {operand}, {name}", file_of("t.json", content), "step_time.mean_us>5000",
+               UNDECIDED, **where)
+        expect(f"{command} {operand}, {name}", file_of("t.json", content), "step_time.mean_us>500",
+               TRIPPED, **where)
+    expect(f"trace, {name}, strict", file_of("t.json", content), "step_time.mean_us>5000", UNDECIDED,
+           3, "trace", ("--strict",), ("t.json",))
+for name, content in (("empty", ""), ("NUL bytes", "\0" * 99), ("a brace", "{"), ("no JSON", "hello"),
+                      ("no events", '{"traceEvents":[]}'), ("UTF-16", b"\xff\xfe{\0")):
+    for command in ("trace", "report"):
+        expect(f"{command}, {name}", file_of("t.json", content), "step_time.mean_us>5000", UNREADABLE,
+               command=command, operands=("t.json",))
+whole = file_of("t.json", TRACE)
+for gate, verdict in (("step_time.mean_us>5000", HELD), ("step_time.mean_us>999", TRIPPED),
+                      ("steps.count<7", TRIPPED), ("steps.count<6", HELD), ("kernels.count<6", HELD),
+                      ("integrity.verdict!=sound", HELD), ("TRACE.DAMAGED", HELD),
+                      ("memory.peak_alloc_bytes>1", TRIPPED), ("straggler", TRIPPED),
+                      ("mfu<0.3", TRIPPED)):
+    expect("trace, whole", whole, gate, verdict, command="trace", operands=("t.json",))
+for name, lines, verdict in (
+        ("a cut last line", text_of(EVEN)[:-10], UNDECIDED),
+        ("a line that is no record", text_of(EVEN[:6]) + "oops\n" + text_of(EVEN[6:]), UNDECIDED),
+        ("whole", text_of(EVEN), HELD)):
+    expect("step records, " + name, file_of("steps.jsonl", lines), "step_time.mean_ms>160", verdict)
+    expect("step records, " + name, file_of("steps.jsonl", lines), "step_time.mean_ms>60", TRIPPED)
+expect("step records, gaps in the numbers", file_of("steps.jsonl", text_of(EVEN[:4] + EVEN[8:])),
+       "step_time.mean_ms>160", HELD)  # what logs each n-th step is whole
+
+# ---- memory ---------------------------------------------------------------------------------------
+
+def memory_of(step):
+    return {"alloc": (900 + 2 * step) * MIB, "peak_alloc": (1100 + 2 * step) * MIB}
+
+
+LONG = [{"step": step, "phases": EVEN[0]["phases"]} for step in range(40)]
+grows = file_of("steps.jsonl", text_of({**r, "memory": memory_of(r["step"])} for r in LONG))
+flat = file_of("steps.jsonl", text_of({**r, "memory": memory_of(0)} for r in LONG))
+for gate, verdict in (("memory.peak_alloc_bytes>1177MiB", TRIPPED),
+                      ("memory.peak_alloc_bytes>1178MiB", HELD), ("MEMORY.GROWTH", TRIPPED),
+                      ("severity>=high", TRIPPED)):
+    expect("memory grows", grows, gate, verdict)
+expect("memory stays", flat, "MEMORY.GROWTH", HELD)
+for count in (3, 12):
+    for rank, memory in enumerate((memory_of, lambda step: memory_of(0))):
+        expect(f"memory of {count} steps, which {'grows' if rank == 0 else 'stays'}", file_of(
+            "steps.jsonl", text_of({**r, "memory": memory(r["step"])} for r in LONG[:count])),
+            "MEMORY.GROWTH", UNDECIDED)
+        expect(f"memory of {count} steps, which {'grows' if rank == 0 else 'stays'}", file_of(
+            "steps.jsonl", text_of({"step": r["step"], "phases": {"forward": 0.1}, "memory":
+                                    memory(r["step"])} for r in LONG[:count])),
+            "severity>=high", UNDECIDED if rank == 0 else HELD)
+
+def snapshot(protocol=4, live=3):
+    block = {"address": 4096, "size": MIB, "requested_size": MIB, "state": "active_allocated",
+             "frames": []}
+    segment = {"device": 0, "address": 4096, "total_size": live * MIB, "allocated_size": live * MIB,
+               "active_size": live * MIB, "stream": 0, "segment_type": "large",
+               "blocks": [{**block, "address": 4096 + i * MIB} for i in range(live)]}
+    return pickle.dumps({"segments": [segment], "device_traces": [[]]}, protocol)
+
+
+for protocol in (2, 4):
+    data = snapshot(protocol)
+    for name, content, verdict in (("whole", data, HELD), ("cut in half", data[:len(data) // 2], None),
+                                   ("without its last byte", data[:-1], None), ("cut", data[:9], None)):
+        where = dict(command="memory", operands=("s.pickle",))
+        expect(f"memory, protocol {protocol}, {name}", file_of("s.pickle", content),
+               "snapshot.allocated_bytes>4MiB", verdict or UNREADABLE, **where)
+        lacking = ranks(2, beside=file_of("rank1.pickle", content))
+        expect(f"snapshot beside, protocol {protocol}, {name}", lacking, "straggler",
+               verdict or UNDECIDED)
+expect("memory, 3 MiB", file_of("s.pickle", snapshot()), "snapshot.allocated_bytes>2MiB", TRIPPED,
+       command="memory", operands=("s.pickle",))
+expect("memory, one snapshot", file_of("s.pickle", snapshot()), "MEMORY.GROWTH", TRIPPED,
+       command="memory", operands=("s.pickle",))
+expect("memory, two of which one is cut", lambda folder: (
+    file_of("a.pickle", snapshot())(folder), file_of("b.pickle", snapshot()[:50])(folder)),
+       "snapshot.allocated_bytes>4MiB", HELD, 3, "memory", (), ("a.pickle", "b.pickle"))
+
+# ---- comparisons ----------------------------------------------------------------------------------
+
+SLOWER = "step_time.mean_ns>+5%"
+base = one(count=20)
+
+
+def late(step):
+    return 0.1 if step < 10 else 0.9
+
+
+compare("the same", base, base, SLOWER, HELD)
+compare("a percent of noise", base, one(count=20, rank=1), SLOWER, HELD)
+compare("10 % slower", base, one(count=20, seconds=0.11, rank=1), SLOWER, TRIPPED)
+compare("10 % faster", base, one(count=20, seconds=0.09, rank=1), SLOWER, HELD)
+compare("half of B 9 x slower", base, one(count=20, seconds=late), SLOWER, UNDECIDED)
+compare("half of B 9 x slower", base, one(count=20, seconds=late), "step_time.p50_ns>+5%", UNDECIDED)
+compare("half of A 9 x slower", one(count=20, seconds=late), base, "step_time.mean_ns<-5%", UNDECIDED)
+compare("half of both 9 x slower", one(count=20, seconds=late), one(count=20, seconds=late, rank=1),
+        SLOWER, UNDECIDED)
+compare("every second step of B 9 x slower", base,
+        one(count=20, seconds=lambda step: 0.9 if step % 2 else 0.1), SLOWER, TRIPPED)
+compare("one step of B 9 x slower", base,
+        one(count=20, seconds=lambda step: 0.9 if step == 7 else 0.1), SLOWER, UNDECIDED)
+compare("B gets 8 % slower half-way", base,
+        one(count=20, seconds=lambda step: 0.1 if step < 10 else 0.108, rank=1), SLOWER, UNDECIDED)
+compare("noise of 30 %", one(count=8, seconds=lambda step: 0.1 + 0.03 * (step * 5 % 7 - 3) / 3),
+        one(count=8, seconds=lambda step: 0.1 + 0.03 * (step * 4 % 7 - 3) / 3), SLOWER, UNDECIDED)
+compare("noise of 30 %, but 300 % would show",
+        one(count=8, seconds=lambda step: 0.1 + 0.03 * (step * 5 % 7 - 3) / 3),
+        one(count=8, seconds=lambda step: 0.1 + 0.03 * (step * 4 % 7 - 3) / 3),
+        "step_time.mean_ns>+300%", HELD)
+for count in (1, 2, 3):
+    compare(f"{count} steps each", one(count=count), one(count=count, rank=1), SLOWER, UNDECIDED)
+    compare(f"{count} steps each, 9 x slower", one(count=count), one(count=count, seconds=0.9),
+            SLOWER, UNDECIDED)
+compare("3 steps each, allowed", one(count=3), one(count=3, rank=1), SLOWER, UNDECIDED, 0,
+        ("--undecided", "pass"))
+compare("3 steps each, as measured", one(count=3), one(count=3, seconds=0.9), SLOWER, TRIPPED, 1,
+        ("--no-significance",))
+compare("memory 200 MiB more", flat, file_of("steps.jsonl", text_of(
+    {**r, "memory": memory_of(100)} for r in LONG)), "memory.peak_alloc_bytes>+199MiB", TRIPPED)
+compare("memory 200 MiB more", flat, file_of("steps.jsonl", text_of(
+    {**r, "memory": memory_of(100)} for r in LONG)), "memory.peak_alloc_bytes>+200MiB", HELD)
+compare("B without memory", flat, even, "memory.peak_alloc_bytes>+1MiB", TRIPPED)
+compare("A without memory", even, flat, "memory.peak_alloc_bytes>+1MiB", TRIPPED)
+compare("neither has memory", even, even, "memory.peak_alloc_bytes>+1MiB", TRIPPED)
+compare("B without MFU", one(meta={"flops_per_step": 4e12, "peak_flops": 1e14}), base, "mfu<-2%",
+        TRIPPED)
+compare("MFU falls by 10 %", one(meta={"flops_per_step": 4e12, "peak_flops": 1e14}),
+        one(seconds=0.111, meta={"flops_per_step": 4e12, "peak_flops": 1e14}), "mfu<-2%", TRIPPED)
+compare("MFU stays", one(meta={"flops_per_step": 4e12, "peak_flops": 1e14}),
+        one(rank=1, meta={"flops_per_step": 4e12, "peak_flops": 1e14}), "mfu<-2%", HELD)
+compare("B is cut", base, lambda folder: steps(folder, text_of(records(20, rank=1))[:-20]), SLOWER,
+        UNDECIDED)
+compare("A is cut", lambda folder: steps(folder, text_of(records(20))[:-20]), one(rank=1), SLOWER,
+        UNDECIDED)
+compare("B is cut, strict", base, lambda folder: steps(folder, text_of(records(20, rank=1))[:-20]),
+        SLOWER, UNDECIDED, 3, ("--strict",))
+compare("B is cut, and slower", base, lambda folder: steps(
+    folder, text_of(records(20, 0.2))[:-20]), SLOWER, TRIPPED)
+compare("B lacks a rank", ranks(2, world=2), ranks(2, world=3), SLOWER, UNDECIDED)
+compare("B lacks a rank, and is slow", ranks(2), ranks(2, world=3, slow=9), SLOWER, TRIPPED)
+compare("B has a straggler", ranks(4), ranks(4, slow=9), "straggler", TRIPPED)
+compare("B has a straggler", ranks(4), ranks(4, slow=9), "new-finding", TRIPPED)
+compare("B has a straggler", ranks(4), ranks(4, slow=9), "severity>=high", TRIPPED)
+compare("both have a straggler", ranks(4, slow=9), ranks(4, slow=9), "DIST.STRAGGLER", HELD)
+compare("B has too few steps for one", ranks(4), ranks(2, 1, 9), "straggler", UNDECIDED)
+compare("B has too few steps for one", ranks(4), ranks(2, 1, 9), "DIST.STRAGGLER", UNDECIDED)
+compare("B has too few steps for one", ranks(2), ranks(2, 1, 9), "new-finding", TRIPPED)  # A could tell
+for gate in ("severity>high", "step_time.mean_ns>5%", "step_time.mean_ns>+5x", "mfu<+", "new-finding>1"):
+    compare("no gate", base, base, gate, REFUSED)
+compare("B is no run", base, file_of("x.txt", "hello"), SLOWER, UNREADABLE)
+
+
+# ---- running --------------------------------------------------------------------------------------
+
+def gates_of(value):
+    """All gates of a report in JSON, of one input or several."""
+    if isinstance(value, list):
+        return [gate for item in value for gate in gates_of(item)]
+    if not isinstance(value, dict):
+        return []
+    return value.get("gates", []) + [gate for key, item in value.items() if key != "gates"
+                                     for gate in gates_of(item)]
+
+
+def verdict_of(text):
+    """The worst verdict of the gates of a report in JSON."""
+    return max((HELD if gate["held"] else UNDECIDED if gate["inconclusive"] else TRIPPED
+                for gate in gates_of(json.loads(text))), key=[HELD, UNDECIDED, TRIPPED].index)
+
+
+def run(program, folder, situation):
+    """Verdict, exit code and what was said of it."""
+    _, build, gate, _, _, command, options, operands = situation
+    folder.mkdir()
+    build(folder)
+    done = subprocess.run([program, command, "--format", "json", *options, "--fail-on", gate,
+                           *operands], cwd=folder, capture_output=True, text=True, check=False,
+                          timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    said = done.stderr.strip()
+    if not done.stdout:
+        return {2: REFUSED, 3: UNREADABLE}.get(done.returncode, "no report"), done.returncode, said
+    found = done.stdout.find('"gates"')
+    return verdict_of(done.stdout), done.returncode, said or done.stdout[found:found + 300]
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    chosen = [s for s in situations if not sys.argv[2:] or any(w in s[0] for w in sys.argv[2:])]
+    wrong = 0
+    with tempfile.TemporaryDirectory() as place:
+        for number, situation in enumerate(chosen):
+            verdict, code, said = run(program, pathlib.Path(place) / str(number), situation)
+            if (verdict, code) == situation[3:5]:
+                continue
+            wrong += 1
+            print(f"{situation[0]}\n\tis {verdict}, exit {code}; expected {situation[3]}, exit "
+                  f"{situation[4]}\n\t{said}")
+    print(f"{len(chosen)} situations, {wrong} wrong")
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
