@@ -13,6 +13,15 @@ static inline struct str tsi_folder_of(const char *path)
 	return (struct str){ path, (size_t)(tsi_base_name(path) - path) };
 }
 
+/* The folder that a file or a folder is in, without its slash. */
+static inline struct str tsi_folder_above(struct str path)
+{
+	while (path.length > 0 && path.data[path.length - 1] != '/')
+		path.length--;
+	path.length -= path.length > 0;
+	return path;
+}
+
 /* The path without the slashes that it ends in: "run" of "run/", but "/" of "/". */
 struct str tsi_path_trim(const char *path);
 

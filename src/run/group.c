@@ -12,20 +12,12 @@
 
 #include "base/error.h"
 #include "base/intern.h"
+#include "run/file_name.h"
 #include "run/find.h"
-
-/* The folder that a file or a folder is in. */
-static struct str above(struct str path)
-{
-	while (path.length > 0 && path.data[path.length - 1] != '/')
-		path.length--;
-	path.length -= path.length > 0;
-	return path;
-}
 
 static struct str folder_of(const char *path)
 {
-	return above(tsi_str_of(path));
+	return tsi_folder_above(tsi_str_of(path));
 }
 
 enum { NO_RANK = -1, SEVERAL_RANKS = -2 };
@@ -318,7 +310,8 @@ static int64_t rank_of_folders(const struct run_item *item, const struct run_ite
 	int64_t rank = only_rank(sayers, sayer_count, &place);
 
 	place.or_below = true;
-	for (; rank == NO_RANK && place.folder.length > 0; place.folder = above(place.folder))
+	for (; rank == NO_RANK && place.folder.length > 0;
+	     place.folder = tsi_folder_above(place.folder))
 		rank = only_rank(sayers, sayer_count, &place);
 	return rank;
 }

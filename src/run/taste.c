@@ -280,7 +280,7 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 				       struct verdict *verdict)
 {
 	struct tscope_error *why = &verdict->why;
-	struct str text = head;
+	struct str text = tsi_str_trim(tsi_plain_skip_mark(head));
 
 	file->store = tsi_store_find(head);
 	if (file->store)
@@ -289,9 +289,6 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 		tsi_metric_source_find(file->path, head, file->is_named ? 1 : METRIC_TASTE_CERTAIN);
 	if (file->metrics)
 		return RUN_FILE_METRICS;
-	if (tsi_str_starts(text, "\xef\xbb\xbf"))
-		text = (struct str){ text.data + 3, text.length - 3 };
-	text = tsi_str_trim(text);
 	if (tsi_is_memray(head) ||
 	    (text.length && (is_timeline(text, file->is_named) || is_json_snapshot(text) ||
 			     is_memray_stats(text))))

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/intern.h"
+#include "run/file_name.h"
 
 /* Clocks of nodes are farther apart only where nobody sets them. */
 #define APART_NS (INT64_C(30) * 1000000000)
@@ -507,15 +508,6 @@ struct folder_runs {
 	size_t count, capacity;
 };
 
-/* Takes the last part off a path, and the slash before it. */
-static struct str folder_above(struct str path)
-{
-	while (path.length > 0 && path.data[path.length - 1] != '/')
-		path.length--;
-	path.length -= path.length > 0;
-	return path;
-}
-
 static void add_folders(struct folder_runs *folders, const char *path, uint32_t run,
 			struct arena *arena)
 {
@@ -523,7 +515,7 @@ static void add_folders(struct folder_runs *folders, const char *path, uint32_t 
 	uint32_t id;
 
 	do {
-		folder = folder_above(folder);
+		folder = tsi_folder_above(folder);
 		if (tsi_intern_add(&folders->names, folder, &id, NULL) != TSCOPE_OK) {
 			arena->has_failed = true;
 			return;
@@ -546,7 +538,7 @@ static uint32_t run_of_folder(const struct folder_runs *folders, const char *pat
 	uint32_t id;
 
 	do {
-		folder = folder_above(folder);
+		folder = tsi_folder_above(folder);
 		id = tsi_intern_find(&folders->names, folder);
 	} while (id >= folders->count && folder.length > 0);
 	return id < folders->count ? folders->run_of[id] : RUN_OF_NONE;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "analyze/memory/stack_sums.h"
+#include "model/memory/stack_site.h"
 
 enum { NAME_SHOWN_MAX = 1024 };
 
@@ -18,16 +19,6 @@ struct stack_text {
 	char *text;
 	size_t length, capacity;
 };
-
-/* The file's own name. */
-static struct str base_of(struct str file)
-{
-	size_t at = file.length;
-
-	while (at > 0 && file.data[at - 1] != '/' && file.data[at - 1] != '\\')
-		at--;
-	return (struct str){ file.data + at, file.length - at };
-}
 
 /* Puts a name where it cannot be taken for the end of a frame, stack or line. */
 static void put_name(struct stack_text *stack, struct str name)
@@ -56,7 +47,7 @@ static void put_frame(struct stack_text *stack, uint32_t node)
 	stack->text = text;
 	if (stack->length > 0)
 		text[stack->length++] = ';';
-	put_name(stack, base_of(tsi_intern_text(&capture->names, frame->file)));
+	put_name(stack, tsi_stack_file_name(tsi_intern_text(&capture->names, frame->file)));
 	text[stack->length++] = ':';
 	if (frame->line > 0) /* as in the sites */
 		stack->length += (size_t)snprintf(text + stack->length, PUNCTUATION_MAX,

@@ -5,17 +5,14 @@
  * refer to them, so nodes get their frames at the end.
  */
 #include "decode/records/memray_reader.h"
+#include "decode/records/protobuf.h"
 
 #include "base/error.h"
 #include "base/sum.h"
 
 static uint64_t load64(const char *p)
 {
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		value |= (uint64_t)(unsigned char)p[i] << (8 * i);
-	return value;
+	return tsi_little_endian(p, 8);
 }
 
 static bool is_new(const struct memray_reader *r)

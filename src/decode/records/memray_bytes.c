@@ -6,6 +6,7 @@
  * whole.
  */
 #include "decode/records/memray_reader.h"
+#include "decode/records/protobuf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,12 +142,9 @@ void tsi_memray_take_delta(struct memray_reader *r, uint64_t *field)
 
 uint64_t tsi_memray_take_bytes(struct memray_reader *r, unsigned bytes)
 {
-	uint64_t value = 0;
-
 	if (!part(r))
 		return 0;
-	for (unsigned i = 0; i < bytes; i++)
-		value |= (uint64_t)(unsigned char)r->at[i] << (8 * i);
+	uint64_t value = tsi_little_endian(r->at, bytes);
 	move_to(r, r->at + bytes);
 	return tsi_memray_has_failed(r) ? 0 : value;
 }

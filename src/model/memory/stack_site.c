@@ -482,7 +482,7 @@ enum stack_role tsi_stack_role(struct stack_sites *sites, struct plain_value sta
 
 /* ---- collapsed stacks --------------------------------------------------------------------- */
 
-static struct str base_name(struct str path)
+struct str tsi_stack_file_name(struct str path)
 {
 	size_t start = path.length;
 
@@ -504,7 +504,7 @@ struct str tsi_stack_collapse(struct text_room *room, const struct snapshot *sna
 			return TSI_STR("");
 		room->text = made;
 		struct snapshot_frame frame = tsi_stack_frame(snapshot, stack, --depth);
-		frame.filename = base_name(frame.filename);
+		frame.filename = tsi_stack_file_name(frame.filename);
 		if (length)
 			made[length++] = ';';
 		length = (size_t)(put_frame(made + length, &frame, true) - made);

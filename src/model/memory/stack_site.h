@@ -85,6 +85,9 @@ struct text_room {
 	size_t capacity;
 };
 
+/* The part of a path behind the last slash, of either kind. */
+struct str tsi_stack_file_name(struct str path);
+
 /*
  * Writes a stack collapsed: outermost first, "file:line:name" with the file's own name alone,
  * joined by ";" (";" within becomes ":"), as torch's _memory_viz.memory() does. Controls and line
