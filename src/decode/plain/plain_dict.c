@@ -20,53 +20,19 @@ static bool is_stored_number(uint32_t word)
 	return tag == WORD_INT64 || tag == WORD_UINT64 || tag == WORD_REAL;
 }
 
-static uint32_t *number_slot(const struct plain *plain, uint32_t number)
-{
-	uint64_t bits = tsi_graph_number(plain, number);
-	size_t mask = plain->key_slot_count - 1;
-	size_t at = tsi_word_hash(plain->hash_seed, bits) & mask;
-
-	for (; plain->key_slots[at]; at = (at + 1) & mask) {
-		uint32_t held = plain->key_slots[at];
-		if (tsi_word_tag(held) == tsi_word_tag(number) &&
-		    tsi_graph_number(plain, held) == bits)
-			break;
-	}
-	return &plain->key_slots[at];
-}
-
-/* False without memory. */
-static bool make_room_for_number(struct plain *plain)
-{
-	uint32_t *old = plain->key_slots;
-	size_t old_count = plain->key_slot_count;
-
-	if (2 * plain->key_count < old_count)
-		return true;
-	size_t slot_count = old_count ? 2 * old_count : FIRST_SLOTS;
-	uint32_t *slots;
-	if (tsi_array_new(&slots, slot_count, sizeof(*slots), plain->err) != TSCOPE_OK)
-		return false;
-	plain->key_slots = slots;
-	plain->key_slot_count = slot_count;
-	for (size_t i = 0; i < old_count; i++)
-		if (old[i])
-			*number_slot(plain, old[i]) = old[i];
-	free(old);
-	return true;
-}
-
 /* Equal keys must be the same word, as equal texts are: the first of equal numbers. */
 static uint32_t unify_key(struct plain *plain, uint32_t key)
 {
-	if (tsi_likely(!is_stored_number(key)) || !make_room_for_number(plain))
+	if (tsi_likely(!is_stored_number(key)))
 		return key;
-	uint32_t *slot = number_slot(plain, key);
-	if (*slot == 0) {
-		*slot = key;
-		plain->key_count++;
-	}
-	return *slot;
+	struct key_map *firsts = &plain->key_numbers[tsi_word_tag(key) - WORD_INT64];
+	/* With the seed nobody can choose numbers that collide. */
+	uint64_t bits = tsi_graph_number(plain, key) ^ plain->hash_seed;
+	uint32_t first = tsi_key_map_find(firsts, bits);
+
+	if (first != UINT32_MAX)
+		return first;
+	return tsi_key_map_put(firsts, bits, key, plain->err) == TSCOPE_OK ? key : 0;
 }
 
 /* ---- dicts with memory of their own ---------------------------------------------------- */

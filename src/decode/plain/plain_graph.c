@@ -57,7 +57,8 @@ void tsi_graph_deinit(struct plain *plain)
 		free(plain->heaps[i].slots);
 	}
 	free(plain->heaps);
-	free(plain->key_slots);
+	for (size_t i = 0; i < TSI_COUNT_OF(plain->key_numbers); i++)
+		tsi_key_map_deinit(&plain->key_numbers[i]);
 	tsi_intern_deinit(&plain->texts);
 	tsi_shape_set_deinit(&plain->shapes);
 	tsi_word_pool_deinit(&plain->objects);

@@ -3,6 +3,7 @@
 #define TSCOPE_DECODE_PLAIN_PLAIN_GRAPH_H
 
 #include "base/intern.h"
+#include "base/key_map.h"
 #include "decode/plain/plain.h"
 #include "decode/plain/plain_shape.h"
 #include "decode/plain/plain_word.h"
@@ -51,9 +52,8 @@ struct plain {
 	struct plain_heap *heaps;
 	size_t heap_count, heap_capacity;
 	size_t heap_words; /* of all of them */
-	/* Words of large numbers that are keys: the first of equal ones stands for all. */
-	uint32_t *key_slots;
-	size_t key_count, key_slot_count;
+	/* Words of large numbers that are keys, by tag: the first of equal ones stands for all. */
+	struct key_map key_numbers[WORD_REAL - WORD_INT64 + 1];
 	uint64_t hash_seed;
 	struct pool_limit object_limit, number_limit, text_limit, content_limit;
 	struct tscope_error *err; /* while it is made: its first failure */
