@@ -146,7 +146,7 @@ static const struct {
 	{ { "false", 5 }, { "false", 5 } },
 };
 
-/* How PyTorch passes tensors, which no kernel is told from another by. */
+/* How PyTorch passes tensors, which distinguishes no kernels. */
 static const struct str passing[] = {
 	{ "Array", 5 },
 	{ "array", 5 },

@@ -19,8 +19,8 @@ struct job {
 
 /*
  * Runs the jobs by up to thread_count threads (at least 1), the caller's included. A thread that
- * the system denies only costs time; with one, or one job, none is made. Of jobs that fail that
- * which stands first speaks; those behind it may not have run.
+ * the system denies only costs time; with one, or one job, none is made. The first
+ * failing job's error is returned; those behind it may not have run.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_run_jobs(const struct job *jobs, size_t count, unsigned thread_count,

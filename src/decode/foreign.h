@@ -26,7 +26,7 @@ const char *tsi_foreign_name_head(struct str head);
 /* Names a foreign file by its path, where that shows it; else NULL. */
 const char *tsi_foreign_name_path(const char *path);
 
-/* Gives the failure of a file that nobody could tell (TSCOPE_E_FORMAT) the text for its name. */
+/* Names a file by its path where its content was not recognised (TSCOPE_E_FORMAT). */
 enum tscope_status tsi_foreign_rename(enum tscope_status status, const char *path,
 				      struct tscope_error *err);
 
@@ -49,7 +49,7 @@ void tsi_json_shape_add_key(struct json_shape *shape, struct str key);
 /* Adds the keys of the document that text begins with; it may be cut anywhere. */
 void tsi_json_shape_add_text(struct json_shape *shape, struct str text);
 
-/* Do the keys tell what it is, and that it is no trace? */
+/* Do the keys show what it is, and that it is no trace? */
 bool tsi_json_shape_is_known(const struct json_shape *shape);
 bool tsi_json_shape_is_execution_trace(const struct json_shape *shape);
 

@@ -49,7 +49,7 @@ struct str tsi_json_plain_key(struct str key, char text[JSON_KEY_MAX]);
 /* The value of a member, or the empty text. The last one wins. O(length). */
 struct str tsi_json_object_get(struct str text, struct str key);
 
-/* Likewise the items of an array. */
+/* The items of an array, as the members of an object. */
 void tsi_json_array_open(struct json_cursor *items, struct str text);
 bool tsi_json_array_next(struct json_cursor *items, struct str *value);
 

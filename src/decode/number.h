@@ -100,7 +100,7 @@ static inline unsigned take_digits(const char *p, uint64_t *value)
  */
 #if defined(TSI_SCAN_AVX2)
 
-/* Of sixteen characters: digits to their values, and how many are digits up to the first other. */
+/* Turns the digits among sixteen characters into values, and counts the leading ones. */
 static inline unsigned count_16_digits(__m128i *chars)
 {
 	*chars = _mm_sub_epi8(*chars, _mm_set1_epi8('0'));

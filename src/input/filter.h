@@ -31,7 +31,7 @@ struct filter_io {
 
 /* Extent of a member, as far as known without decoding it. */
 struct extent {
-	size_t packed_bytes; /* from its magic to its last byte; 0: not to be told */
+	size_t packed_bytes; /* from its magic to its last byte; 0: not known */
 	size_t output_bytes; /* at most */
 	bool is_skippable;   /* a frame that is none of the members */
 };
@@ -71,8 +71,8 @@ struct filter {
 	 * The two for decoding the next members meanwhile (frames.h); NULL: never.
 	 *
 	 * The extent of the member whose first bytes these are. Where packed_bytes
-	 * is more than length, that many bytes are needed to tell it. Of more output
-	 * than MEASURED_BYTES_MAX it is not told.
+	 * is more than length, that many bytes are needed. Not known for more output than
+	 * MEASURED_BYTES_MAX.
 	 */
 	struct extent (*measure)(const unsigned char *data, size_t length);
 

@@ -111,7 +111,7 @@ static bool has_large_window(const unsigned char *data)
 	return !is_single_segment && log >= WINDOW_LOG_MAX;
 }
 
-/* Every block tells its length, and gives 128 KiB at most. */
+/* Every block states its length, and yields 128 KiB at most. */
 static struct extent measure_zstd(const unsigned char *data, size_t length)
 {
 	unsigned descriptor = data[MAGIC_BYTES];

@@ -120,10 +120,10 @@ TSI_MUST_CHECK
 enum tscope_status tsi_input_read_at(const struct input *in, uint64_t offset, char *into,
 				     size_t room, size_t *got, struct tscope_error *err);
 
-/* The position is told to be this one; what is shown and comes next means nothing any more. */
+/* Sets the position; what is shown and comes next is undefined from then on. */
 void tsi_input_skip_to(struct input *in, uint64_t offset);
 
-/* Whoever waits for the bytes of a pipe in tsi_input_peek() is told that there are no more. */
+/* Ends the wait for the bytes of a pipe in tsi_input_peek(), as if there were no more. */
 void tsi_input_stop(struct input *in);
 
 /* Bytes consumed so far: the position in the decompressed stream. Any thread. */
@@ -137,7 +137,7 @@ uint64_t tsi_input_source_bytes(const struct input *in);
 
 /*
  * What a report says of the input's size: that of the source where it is known, else what was taken
- * from it. Of one that is given up nobody knows the latter: how far reading ahead came is chance.
+ * from it. The latter is not defined for an input given up: reading ahead may be anywhere.
  */
 uint64_t tsi_input_stored_bytes(const struct input *in);
 

@@ -80,7 +80,7 @@ static enum tscope_status read_file_at(struct reader *reader, uint64_t offset, c
 static void seek_file(struct reader *reader, uint64_t offset)
 {
 	struct file_source *source = (struct file_source *)reader;
-	/* Of a regular file, to a place in it that was read before: it cannot fail. */
+	/* Cannot fail: it seeks in a regular file, to a place that was read before. */
 	lseek(source->fd, source->start + (off_t)offset, SEEK_SET);
 	atomic_store(&source->flow->source_bytes, offset);
 }

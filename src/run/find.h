@@ -5,7 +5,7 @@
 #include "base/arena.h"
 
 /*
- * The files of a run: what the given paths hold that may be ours, told by
+ * The files of a run: what the given paths hold that may be ours, by their
  * content. Folders are searched to a depth of FIND_MAX_DEPTH, in the order of
  * names (numbers by value: rank2 before rank10), files before folders; what is
  * in a folder and not ours is ignored, with a reason that --verbose shows. A file

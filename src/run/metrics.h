@@ -108,8 +108,8 @@ struct metric_source {
 	enum tscope_status (*read)(struct input *in, struct str name, struct metric_log *log,
 				   struct tscope_error *err);
 	/*
-	 * Of a store that is a folder: is this one (TSCOPE_E_NOMEM: nobody knows), and reads its
-	 * files. NULL: a file.
+	 * For stores that are folders: is this one (TSCOPE_E_NOMEM: not known), and reads its
+	 * files. NULL: the store is a file.
 	 */
 	enum tscope_status (*is_folder)(const char *path, bool *is_this, struct tscope_error *err);
 	enum tscope_status (*read_folder)(const struct metric_file *folder, struct metric_log *log,

@@ -162,7 +162,7 @@ static enum tscope_status add_name(struct table *table, size_t column, struct st
 			      &table->names[column], table->err);
 }
 
-/* Is the only metric of this table called "Value", while its file tells the name? */
+/* Is the only metric of this table called "Value", and named by its file? */
 static bool is_named_by_file(const struct table *table, struct str cell, struct str file_name)
 {
 	const struct header *header = &table->header;

@@ -170,7 +170,7 @@ static bool read_plugin(struct str metadata, struct str *name)
 	       find_bytes(plugin, PLUGIN_NAME, name);
 }
 
-/* False: broken. Of several contents the last holds. */
+/* False: broken. The last of several contents holds. */
 static bool read_value_field(const struct protobuf_field *field, struct value *value)
 {
 	struct tensor tensor;

@@ -117,7 +117,7 @@ static int64_t rank_of_worker(struct str name)
 	return tsi_str_starts(rest, ".") || tsi_str_starts(rest, "_step_") ? rank : NOT_FOUND;
 }
 
-/* "0_trace.json"; but "1234_trace.json" tells a process, or a year. */
+/* "0_trace.json"; but the number in "1234_trace.json" is a process id, or a year. */
 static int64_t rank_of_start(struct str name)
 {
 	struct str rest;

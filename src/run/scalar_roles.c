@@ -14,8 +14,8 @@
 enum { WORDS_MAX = 128 };
 
 /*
- * Of each role the rows in the order of preference: what is logged at each step before the mean of
- * an epoch. A name is of the first row that it fits: its words are equal, * is one word or more.
+ * The rows of a role in the order of preference: what is logged at each step before the mean of an
+ * epoch. The first row that a name fits counts: its words are equal, * is one word or more.
  */
 static const struct row {
 	enum scalar_role role;

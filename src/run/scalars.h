@@ -10,9 +10,9 @@
 
 /*
  * Metrics beside the steps of a rank: scalars.c joins them by the number of the step,
- * scalar_roles.c tells which of them is the loss, the learning rate …, scalar_settle.c puts what
- * it chose into the records, metric_folder.c finishes names, and metric_conflict.c tells metrics of
- * different runs apart.
+ * scalar_roles.c finds the loss, the learning rate … among them, scalar_settle.c puts these into
+ * the records, metric_folder.c finishes names, and metric_conflict.c separates metrics of
+ * different runs.
  */
 
 /* Metrics of one file. */
@@ -43,7 +43,7 @@ void tsi_scalars_note(struct step_series *steps, const char *source);
 
 /*
  * Gives each role to one name: to that of `names` (--scalar), where one is there, and to none
- * where it is not; else, of those whose names tell of it by convention, to the best (see
+ * where it is not; else, of those that are named so by convention, to the best (see
  * tsi_scalar_role()), of these to that with the most values, of these to the first by name.
  * Values of the loss and of the gradient's norm go to the records, those of what was taken for
  * them before back to the scalars. names may be NULL. May be called again.
@@ -76,7 +76,7 @@ struct metric_place {
 };
 
 /*
- * Puts folders into the names of metrics where these are told apart by them alone: metrics of a
+ * Puts folders into the names of metrics that nothing else distinguishes: metrics of a
  * folder of validation ("val", "logs_eval") beside one that is not, and the only metric of a
  * folder that is called after it ("loss_train"). The places are those of all files of a run; an
  * earlier call, for more of them, is undone. Without memory the arena says so.

@@ -13,8 +13,8 @@ size_t tsi_settle_folder(struct run_file *items, size_t count, struct arena *are
 
 /*
  * Settles the files of a run: drops those that were found before, by links or because two paths
- * lead to them, closes all gaps, and finds the batches of traces. Of two names the one with a
- * rank stays, else the first.
+ * lead to them, closes all gaps, and finds the batches of traces. A file with two names
+ * keeps the one with a rank, else the first.
  */
 void tsi_settle_files(struct run_files *files, struct arena *scratch);
 

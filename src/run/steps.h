@@ -73,8 +73,8 @@ struct step_budget {
 	struct budget device;    /* zero where the rank has no device */
 	struct host_budget host; /* zero where it has */
 	/*
-	 * Where has_split: what the line exposed_comm (of host: HOST_COMM) is made of, as the
-	 * traces of the ranks tell together (comm/world.h). The parts sum to that line; what
+	 * Where has_split: what the line exposed_comm (of host: HOST_COMM) is made of, by the
+	 * traces of all ranks (comm/world.h). The parts sum to that line; what
 	 * several devices expose is unsplit where the one that the rank's log follows did not.
 	 */
 	int64_t exposed_ns[EXPOSED_PART_COUNT];
@@ -170,7 +170,7 @@ struct step_series {
 	bool is_counted;         /* no mark says the steps' numbers: they are their places */
 	bool is_of_trace;        /* times and phases are a trace's, not the job's own records */
 	bool has_shapes;         /* of a trace, which holds the inputs of operators */
-	/* Of the slowest of ranks: steps of theirs of unknown time, which may have been slower. */
+	/* In a series of the slowest ranks: ranks' steps of unknown time, which may be slower. */
 	int64_t unknown_time_count;
 	bool is_timeless;           /* no record holds a phase: times are 0 and mean nothing */
 	const char *doubt;          /* against device times; static or one of names; or NULL */
@@ -182,8 +182,8 @@ struct step_series {
 	struct intern names;
 	double flops_per_step, peak_flops; /* what run.json says, or was asked for; 0: not said */
 	double hardware_flops_per_step;    /* with what is computed again; 0 or NAN: not said */
-	double counted_flops_per_step;     /* of a device, as operators tell; 0: nothing certain */
-	struct step_peak peak;             /* what a trace tells; zero without one */
+	double counted_flops_per_step;     /* of a device, by its operators; 0: not certain */
+	struct step_peak peak;             /* by the trace; zero without one */
 	int64_t memory_event_count; /* events of traces that the memory of steps is made of */
 	int64_t oom_count;          /* "[OutOfMemory]" events of traces, on any device */
 	struct step_provenance provenance;

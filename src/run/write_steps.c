@@ -155,7 +155,7 @@ static void write_phases(struct steps_writer *w, const struct step_record *recor
 	close_object(&phases);
 }
 
-/* "loss" while another metric is the loss: nobody could tell the two apart. */
+/* "loss" while another metric is the loss: readers would confuse the two. */
 static bool is_hidden(const struct step_series *steps, struct str name)
 {
 	return (tsi_str_is(name, "loss") && tsi_scalar_of_role(steps, SCALAR_LOSS)) ||

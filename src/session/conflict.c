@@ -46,7 +46,7 @@ static bool differ(const struct run_members *members, const struct run_item *met
 
 /*
  * Compares each source of metrics with the items before it: those of a rank are neighbours, its
- * step records first. Of very many sources the nearest ones do.
+ * step records first. Where there are very many sources, with the nearest ones.
  */
 static struct run_conflict find_metrics(const struct run_members *members, struct arena *arena)
 {

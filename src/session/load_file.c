@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the files of a run, several at once. Of traces and of files about memory only facts and
- * steps stay, so that a run of any number of files needs the memory of those being read.
+ * Reads the files of a run, several at once. Only facts and steps of traces and of files about
+ * memory stay, so that a run of any number of files needs the memory of those being read.
  */
 #include "session/load.h"
 

@@ -156,7 +156,7 @@ static enum apart windows_differ(const struct extent *earlier, const struct exte
 	return TOGETHER;
 }
 
-/* Of different ranks or, where these are not said, processes. */
+/* Compares files of different ranks or, where ranks are not said, of different processes. */
 static enum apart ranks_differ(const struct extent *run, const struct extent *unit,
 			       bool is_concurrent)
 {

@@ -67,7 +67,7 @@ static inline int64_t tsi_gap_between(const struct extent *a, const struct exten
 const char *tsi_separate_reason(struct arena *arena, enum apart why, const struct extent *here,
 				const struct extent *there);
 
-/* Of windows that were put together: one goes on with another's steps, or repeats them. */
+/* Notes on windows that were put together: one continues another's steps, or repeats them. */
 const char *tsi_restart_words(struct arena *arena, const struct extent *earlier,
 			      const struct extent *later);
 const char *tsi_repeat_words(struct arena *arena, const struct extent *earlier,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The device memory of the steps, as they recorded it or as a trace's "[memory]"
- * events tell it: peaks, how much of what the allocator holds lies idle, and
+ * events show it: peaks, how much of what the allocator holds lies idle, and
  * growth. Figures are of the unmarked steps that say how much is allocated. Those of a run are its
  * lowest rank's, but requests that failed are counted on all ranks: one is enough to end the run.
  */

@@ -38,8 +38,8 @@ struct flops_anchor tsi_flops_anchor(const struct step_series *steps,
 				     const struct tscope_analysis_options *options);
 
 /*
- * Keeps in the series, for an export, what was asked for, which goes before what the
- * files say; and what operators tell, where they tell enough.
+ * Keeps in the series, for an export, what was asked for, which overrides what the files say, and
+ * what was counted from operators, where that is enough.
  */
 void tsi_keep_anchor(struct step_series *steps, const struct tscope_analysis_options *options);
 

@@ -130,7 +130,7 @@ struct plain_value tsi_plain_name(const struct plain *plain, struct str text);
 struct plain_value tsi_plain_get(const struct plain *plain, struct plain_value dict,
 				 struct plain_value key);
 
-/* The same by the key's text. */
+/* What a dict has under a key, by the key's text. */
 struct plain_value tsi_plain_find(const struct plain *plain, struct plain_value dict,
 				  struct str key);
 

@@ -41,7 +41,7 @@ void tsi_build_init(struct plain_build *build, const struct plain_limits *limits
 
 /*
  * Frees; *ret is the data whose root is the one value that was pushed outside of all containers,
- * unless build->err tells of a failure: then that is *err, which may be NULL.
+ * unless build->err holds a failure: then that is *err, which may be NULL.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_build_end(struct plain_build *build, struct plain **ret,

@@ -29,7 +29,7 @@ enum tscope_status tsi_cursor_show_more(struct plain_cursor *cursor)
 	cursor->at = cursor->start;
 	cursor->end = cursor->start + available;
 	if (available > shown)
-		return TSCOPE_OK; /* what comes behind these is told when they are taken */
+		return TSCOPE_OK; /* reported once these are taken */
 	if (status != TSCOPE_END)
 		*cursor->err = err;
 	return status;

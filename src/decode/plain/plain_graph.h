@@ -83,7 +83,7 @@ static inline struct plain_heap *tsi_graph_heap(const struct plain *plain, uint3
 	return &plain->heaps[content & ~CONTENT_IN_HEAP];
 }
 
-/* Of content that is neither empty nor in the heap. */
+/* The words of content that is neither empty nor in a heap. */
 static inline uint32_t *tsi_graph_words(const struct plain *plain, uint32_t content)
 {
 	return tsi_word_pool_at(&plain->contents, content);
@@ -179,7 +179,7 @@ void tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items,
  */
 bool tsi_graph_share_items(struct plain *plain, uint32_t list, uint32_t other);
 
-/* Sets pairs of a dict: key, value, key, value … Of equal keys the last value counts. */
+/* Sets pairs of a dict: key, value, key, value … The last value of a key holds. */
 void tsi_graph_set(struct plain *plain, uint32_t dict, const uint32_t *pairs, size_t pair_count);
 
 /* tsi_graph_append() or, of a WORD_DICT, tsi_graph_set(). */

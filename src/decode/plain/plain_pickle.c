@@ -4,7 +4,7 @@
 
 #include "decode/plain/pickle.h"
 
-/* Of what would be imported: letters, digits, _ and dots, to the end of the line. */
+/* A name to import: letters, digits, _ and dots, to the end of the line. */
 static bool skip_name(struct str *text)
 {
 	size_t i = 0;

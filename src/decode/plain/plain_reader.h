@@ -37,8 +37,8 @@ static inline struct str tsi_plain_skip_mark(struct str head)
 }
 
 /*
- * The reader that these first bytes show, or NULL. A bracket alone shows JSON: whether it
- * holds a model of memory only its content tells.
+ * The reader for a file with these first bytes, or NULL. A bracket alone means JSON, whatever
+ * the document is about.
  */
 const struct plain_reader *tsi_plain_reader_find(struct str head);
 

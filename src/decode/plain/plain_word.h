@@ -133,7 +133,7 @@ static inline uint32_t tsi_word_pool_get(const struct word_pool *pool, size_t in
 	return word ? *word : 0;
 }
 
-/* The message of a limit, for what is counted elsewhere; none if err tells of a failure already. */
+/* The message of a limit, for what is counted elsewhere; none where err holds a failure already. */
 TSI_COLD void tsi_pool_fail(const struct pool_limit *limit, struct tscope_error *err);
 
 #endif

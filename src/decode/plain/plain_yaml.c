@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Plain data as YAML: the statistics of finetuning-scheduler, which writes a Python defaultdict.
- * libyaml tells what comes, event by event, and nothing is ever constructed: of tags only those
- * of plain values and of that defaultdict are understood. What an alias refers to is one object,
- * however often it is referred to.
+ * libyaml yields events, and nothing is ever constructed: only the tags of plain values and of that
+ * defaultdict are understood. All aliases of an anchor are one object.
  */
 #include "decode/plain/plain_reader.h"
 

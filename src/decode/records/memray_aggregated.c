@@ -204,7 +204,7 @@ static void settle_nodes(struct memray_reader *r)
 		out->nodes[i].frame = r->frame_ids.values[out->nodes[i].frame];
 }
 
-/* Of a broken capture, too, what came before counts. */
+/* What came before the damage counts. */
 void tsi_memray_read_aggregated(struct memray_reader *r)
 {
 	read_records(r);

@@ -172,7 +172,7 @@ static inline uint64_t tsi_memray_varint(const char **at, bool *is_bad)
 	return tsi_memray_join(bytes & (ends ^ (ends - 1)));
 }
 
-/* The same with a sign, as two's complement: 0, -1, 1, -2 … are written as 0, 1, 2, 3 … */
+/* A varint with a sign, as two's complement: 0, -1, 1, -2 … are written as 0, 1, 2, 3 … */
 static inline uint64_t tsi_memray_svarint(const char **at, bool *is_bad)
 {
 	uint64_t folded = tsi_memray_varint(at, is_bad);

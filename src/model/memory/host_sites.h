@@ -9,7 +9,7 @@
  * Where host memory was allocated: the stacks of a capture put together by their innermost
  * Python frames, "/home/u/train.py:41:step"; with more depth its callers follow,
  * "… < …". "" where there was no Python stack, "(other)" for stacks that the filter leaves out.
- * Of what memray says itself: the places that it lists.
+ * memray's own statistics give the places that they list.
  */
 struct host_site {
 	struct host_use allocated, temporary, at_peak; /* -1: not known */

@@ -84,7 +84,7 @@ static enum tscope_status build_tracker(struct tscope_memory *memory, struct tsc
 			"a memory tracker's log without a device: no memory was tracked");
 }
 
-/* Of memray's own figures; a capture is no plain data: tsi_memory_read_capture(). */
+/* memray's own statistics. tsi_memory_read_capture() reads captures, which are no plain data. */
 static enum tscope_status build_host(struct tscope_memory *memory, struct tscope_error *err)
 {
 	const struct host_memory *host = &memory->host;

@@ -31,7 +31,7 @@ struct tscope_memory {
 TSI_MUST_CHECK
 enum tscope_status tsi_memory_build(struct tscope_memory *memory, struct tscope_error *err);
 
-/* The same of a memray capture, which is no plain data; as tsi_host_memory_read(). */
+/* Reads a memray capture, which is no plain data, as tsi_host_memory_read(). */
 TSI_MUST_CHECK
 enum tscope_status tsi_memory_read_capture(struct tscope_memory *memory, struct input *in,
 					   struct tscope_error *err);

@@ -34,7 +34,7 @@ struct memory_point {
 	int64_t bytes[MEMORY_CATEGORY_COUNT];
 };
 
-/* Of all categories. */
+/* The sum of all categories. */
 int64_t tsi_memory_point_bytes(const struct memory_point *point);
 
 struct memory_timeline {

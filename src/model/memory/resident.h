@@ -12,8 +12,8 @@ struct resident_point {
 };
 
 /*
- * Resident memory over time. Of a long capture as many records as make one point, so that there
- * are never more than RESIDENT_POINTS. A zeroed struct is an empty series.
+ * Resident memory over time, in up to RESIDENT_POINTS points: those of a long capture are made of
+ * several records. A zeroed struct is an empty series.
  */
 enum { RESIDENT_POINTS = 4096 };
 
@@ -35,8 +35,8 @@ bool tsi_resident_add(struct resident *resident, const struct resident_record *r
 		      struct arena *arena);
 
 /*
- * Does it keep growing? Of the second half of the time, in eight parts, by the lowest in each:
- * what comes and goes is not in it, and what came once is one step of seven.
+ * Does it keep growing? Compares the lowest values in each eighth of the capture's second half:
+ * what comes and goes does not count, and what came once is one step of seven.
  */
 enum { RESIDENT_PARTS = 8 };
 

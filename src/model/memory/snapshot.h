@@ -142,8 +142,8 @@ size_t tsi_snapshot_entries(const struct snapshot *snapshot, uint32_t device, si
 			    struct snapshot_entry *out, size_t room);
 
 /*
- * Did the allocator run with expandable segments? As the settings say, or a segment shows.
- * *is_said: the file tells it either way.
+ * Did the allocator run with expandable segments? The settings or a segment show it.
+ * *is_said: the file shows whether it did.
  */
 bool tsi_snapshot_is_expandable(const struct snapshot *snapshot, bool *is_said);
 

@@ -11,10 +11,10 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* Of a file or name: in a site; in a collapsed stack, where templates may be written out. */
+/* Bytes of a file or name: in a site; in a collapsed stack, where templates may be written out. */
 enum { MAX_SITE_PIECE = 2000, MAX_LINE_PIECE = 16000 };
 
-/* Of all sites: a few bytes of a file may refer to long names again and again. */
+/* Bytes of all sites: a small file may refer to long names again and again. */
 enum { MAX_SITE_BYTES = 64 << 20 };
 
 /* A frame as text: two pieces, two colons, a number. */
@@ -197,7 +197,7 @@ enum frame_class {
 	FRAME_PLUMBING,
 };
 
-/* The byte of a frame: its class, and what it tells of the role. */
+/* The byte of a frame: its class and its hint at the role. */
 enum {
 	FRAME_CLASS_MASK = 7,
 	FRAME_MATCHES = 1 << 3,
