@@ -3,6 +3,7 @@
 #include "session/run.h"
 
 #include "base/error.h"
+#include "comm/latch.h"
 
 static void add_other(struct run_members *members, const struct run_file *file, bool is_problem,
 		      const char *reason)
@@ -70,6 +71,50 @@ static enum tscope_status add_source(struct run_members *members, const struct r
 	return TSCOPE_OK;
 }
 
+/* ---- copies ---- */
+
+/* The same trace once more, packed or not: it claims the same rank at the same time. */
+static bool is_copy(const struct loaded *a, const struct loaded *b)
+{
+	return a->input.kind == TSCOPE_INPUT_TRACE && b->input.kind == TSCOPE_INPUT_TRACE &&
+	       a->input.rank >= 0 && a->input.rank == b->input.rank && a->start_ns == b->start_ns &&
+	       a->end_ns == b->end_ns && a->input.event_count == b->input.event_count;
+}
+
+/* Copies stand beside each other once sorted; the first of them stays. */
+static void drop_copies(struct run_members *members, struct arena *arena)
+{
+	size_t count = members->read_count, kept = 0;
+	struct sort_pair *pairs = tsi_arena_new(arena, count, sizeof(*pairs));
+	const char **originals = tsi_arena_new(arena, count, sizeof(*originals));
+
+	for (size_t i = 0; pairs && i < count; i++)
+		pairs[i] = (struct sort_pair){
+			tsi_sort_key_of_int64(members->loaded[i]->start_ns) * 1000003 +
+				(uint64_t)members->loaded[i]->input.rank,
+			i,
+		};
+	if (!pairs || !originals)
+		return;
+	tsi_latch_sort(arena, pairs, count);
+	for (size_t i = 1; i < count; i++) {
+		const struct loaded *before = members->loaded[pairs[i - 1].value];
+
+		if (is_copy(before, members->loaded[pairs[i].value]))
+			originals[pairs[i].value] = before->input.path;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (originals[i]) {
+			add_other(members, &members->loads[i]->file, false,
+				  tsi_arena_print(arena, "a copy of %s", originals[i]));
+			continue;
+		}
+		members->loads[kept] = members->loads[i];
+		members->loaded[kept++] = members->loaded[i];
+	}
+	members->read_count = kept;
+}
+
 static const enum run_item_kind item_kinds[] = {
 	[TSCOPE_INPUT_TRACE] = RUN_ITEM_TRACE,
 	[TSCOPE_INPUT_STEPS] = RUN_ITEM_STEPS,
@@ -131,6 +176,7 @@ enum tscope_status tsi_group_members(struct run_members *ret, const struct run_s
 		status = add_source(ret, &sources->items[i], arena, err);
 	if (status != TSCOPE_OK)
 		return status;
+	drop_copies(ret, arena);
 	list_items(ret);
 	status = tsi_group_items(ret->items, ret->read_count, &note, err);
 	if (status != TSCOPE_OK)
