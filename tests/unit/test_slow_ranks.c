@@ -185,6 +185,13 @@ static void who_stalls(void **state)
 		  100,
 		  1,
 		  8.0 / 4096 },
+		{ "absurd ones",
+		  { { 5, 3, INT64_MAX }, { 5, 9, INT64_MAX }, { 5, 15, INT64_MAX } },
+		  5,
+		  3,
+		  INT64_MAX,
+		  (double)INT64_MAX / 100 - 1,
+		  8.0 / 512 },
 		/* 9 % more are no stall. */
 		{ "small ones", { { 5, 3, 109 }, { 5, 9, 109 }, { 5, 15, 109 } }, 0, 0, 0, 0, 1 },
 		{ "two steps", { { 5, 3, 400 }, { 5, 9, 400 } }, 0, 0, 0, 0, 1 },

@@ -33,6 +33,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/ranks/rank_steps.h"
 #include "analyze/shared/chance.h"
 #include "analyze/shared/robust.h"
 #include "comm/latch.h"
@@ -379,7 +380,7 @@ static void describe_stalls(const struct judge *judge, struct rank_stalls *stall
 	for (size_t i = 0; i < stalls->count; i++) {
 		size_t step = stalls->steps[i];
 		double off = off_level(judge, step, stalls->rank);
-		int64_t ns = (int64_t)(off * judge->centres[step]);
+		int64_t ns = tsi_round_ns(off * judge->centres[step]);
 
 		sum += off;
 		stalls->most_ns = ns > stalls->most_ns ? ns : stalls->most_ns;
