@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads just enough of the grammar of C++ names to tell what of them says something. A name is a
+ * Parses just enough of the grammar of C++ names to find the parts that matter. A name is a
  * path of components, "at::native::sum<float>(int)::{lambda(float)#1}::operator()() const"; its
  * subject is the last one that people chose. Texts that were cut off end where they end.
  */

@@ -58,7 +58,7 @@ bool tsi_str_equal_nocase(struct str a, struct str b);
 ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle);
 
 /*
- * Which pairs of bytes stand side by side in a text, told by their last five bits: in these the
+ * Which pairs of bytes stand side by side in a text, by their last five bits: in these the
  * cases of a letter are alike. Who looks for a hundred words in one text asks here first: nearly
  * every word has a pair that the text has not.
  */

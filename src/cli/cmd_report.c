@@ -52,7 +52,7 @@ static enum exit_code write_report(const struct tscope_runs_report *report,
 	return code;
 }
 
-/* The path of a run's first file, which tells its gates from those of other runs. */
+/* The path of a run's first file, which names its gates among those of other runs. */
 static const char *subject_of(const struct tscope_runs *runs, size_t index)
 {
 	return tscope_runs_count(runs) > 1 ? tscope_run_input(tscope_runs_get(runs, index), 0).path

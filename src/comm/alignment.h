@@ -24,7 +24,7 @@ struct op_range {
 	size_t first, count; /* in refs */
 };
 
-/* Of an op that cannot be told from its neighbours where some are missing: no instance. */
+/* Of an op that cannot be distinguished from its neighbours where some are missing: no instance. */
 #define NO_KEY UINT64_MAX
 
 /* What became of the instances. */

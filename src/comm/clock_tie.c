@@ -19,7 +19,7 @@
  *
  * An estimate that does not pass between the points is moved to the nearest that does: then
  * the members did not end as nearly together as the bound is narrow. That goes for the
- * drift, too: one of 0 that leaves no line is not 0, however few samples tell it. Where no line
+ * drift, too: one of 0 that leaves no line is not 0, however few samples it is from. Where no line
  * passes at all (a clock that jumped, a wrong match), the clock is a line only so far as the points
  * must give way for one, and as the shortest collective hides: the error grows by that.
  */
@@ -45,7 +45,7 @@ static const double deviations_per_mad = 1.4826;
 enum {
 	MIN_DRIFT_SAMPLES = 8,
 	MAX_BLOCKS = 64, /* points that slopes are taken between: medians of successive samples */
-	SEARCH_STEPS = 100, /* by which a third of max_drift becomes less than a double tells */
+	SEARCH_STEPS = 100, /* by which a third of max_drift becomes less than a double resolves */
 };
 
 /* x: time on the rank's clock since the reference. */

@@ -17,7 +17,7 @@ enum {
 	CLEARLY_WORSE = 4, /* how many times worse ends agree where they are not the same */
 };
 
-/* The second clock − the first one, as a pair of ops tells it. */
+/* The second clock − the first one, as a pair of ops shows it. */
 struct end_place {
 	int64_t end_ns;           /* on the first clock */
 	int64_t difference;       /* if both ended together */
@@ -43,7 +43,7 @@ struct end_agreement {
 void tsi_end_sample_add(struct end_sample *sample, const struct rank_op *a,
 			const struct rank_op *b);
 
-/* Nothing that is added can change that it is impossible, or there is no more room. */
+/* True once the verdict is final: already impossible, or the sample is full. */
 bool tsi_end_sample_is_decided(const struct end_sample *sample);
 
 struct end_agreement tsi_end_agreement(struct end_sample *sample);

@@ -347,7 +347,7 @@ static bool unite_ranks(struct inference *inference, bool is_certain)
 	bool is_world =
 		is_certain && size != NO_NUMBER && size == inference->search->world->world_size;
 	if (is_certain && !verdict.agrees && !inference->alignment.tally.is_refused)
-		is_world = true; /* nothing tells otherwise */
+		is_world = true; /* nothing says otherwise */
 	if (!is_world && !(verdict.agrees && tsi_do_end_together(&verdict.ends)))
 		return false;
 	take_places(inference, count);

@@ -141,7 +141,7 @@ struct key_finder {
 	struct pair_set names; /* base and name */
 	struct rank_tally *base_tallies, *name_tallies;
 	uint32_t *base_of, *name_of; /* by local group: its numbers */
-	bool *has_several;           /* by base: names tell groups apart */
+	bool *has_several;           /* by base: names distinguish groups */
 };
 
 static void tally_rank(struct rank_tally *tally, uint32_t rank)
@@ -290,7 +290,7 @@ static void assign_stated(struct group_search *search, const uint32_t *of_key)
 
 /* ---- the rest ---- */
 
-/* Does it say anything that groups can be told apart by? */
+/* Does it say anything that groups can be distinguished by? */
 static bool is_told(const struct local_group *local)
 {
 	return local->description != 0 || local->name != 0 || local->size != NO_NUMBER;

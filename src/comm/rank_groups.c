@@ -2,7 +2,7 @@
 /*
  * The process groups of a trace. Their members are in the records of collectives, unless the list
  * is cut ("[0, 1, 2, ...]"); then what distributedInfo lists, begin and stride of the ranks, or the
- * size of the world tells.
+ * size of the world shows.
  */
 #include "comm/log_filler.h"
 

@@ -195,7 +195,7 @@ static void find_waits(struct graph_making *making, size_t rank, size_t bound_co
 
 /* ---- the graph ---- */
 
-/* Ranks begin as far apart as they did, where clocks tell; else together. */
+/* Ranks begin as far apart as they did where clocks are known, else together. */
 static void begin_ranks(struct replay_graph *graph)
 {
 	const struct world *world = graph->world;

@@ -87,7 +87,7 @@ static void end_together(struct replay_graph *graph, const struct match *match)
 }
 
 /*
- * How far the clocks of the members may be off, as their ends tell: the standard error of a median
+ * How far the clocks of the members may be off, as their ends show: the standard error of a median
  * (of normal deviations) of so many. The deviation of a single end is no error: it is what a tail
  * is.
  */

@@ -103,7 +103,7 @@ struct world {
 	int64_t world_size; /* as the files say, or -1 */
 	struct process_group *groups;
 	size_t group_count, group_capacity;
-	uint32_t **group_of_op; /* [rank][op]: index in groups, or NO_ROW where nothing tells */
+	uint32_t **group_of_op; /* [rank][op]: index in groups, or NO_ROW where unknown */
 	struct match *matches;  /* by group, in its order; of a pair, first the lower's sends */
 	size_t match_count, match_capacity;
 	struct match_member *members;
@@ -112,7 +112,7 @@ struct world {
 	struct rank_clock *clocks;  /* by rank */
 	struct rank_wait *waits;    /* by rank */
 	struct step_split **splits; /* [rank][step of its log] */
-	uint32_t *nodes;            /* by rank: number of its node, or NO_ROW where nothing tells */
+	uint32_t *nodes;            /* by rank: number of its node, or NO_ROW where unknown */
 	size_t node_count;          /* 0: nodes are not known */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Naming what is not read by the name of the file: where its first bytes tell nothing, or it is not
+ * Naming what is not read by the name of the file: where its first bytes show nothing, or it is not
  * worth opening. One row of the table adds one kind.
  */
 #include "decode/foreign.h"

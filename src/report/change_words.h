@@ -59,7 +59,7 @@ const char *tsi_finding_counts(const struct panel *panel);
 /* The figure that says most of how memory changed; false: none does. */
 bool tsi_find_memory_change(const struct panel *panel, struct change *fact, const char **what);
 
-/* Figures that changed and matter, of which no section tells but the last. */
+/* Figures that changed and matter, and that only the last section shows. */
 bool tsi_is_other_fact(const struct panel *panel, const struct change *fact);
 size_t tsi_other_fact_count(const struct panel *panel);
 

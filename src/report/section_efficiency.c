@@ -31,7 +31,7 @@ static void put_lines(const struct panel *panel, int64_t wall_ns)
 			continue;
 		tsi_doc_meter(
 			panel->doc,
-			&(struct doc_meter){ /* Only FLOPs tell what of the computing is useful. */
+			&(struct doc_meter){ /* Only FLOPs show what of the computing is useful. */
 					     .label = is_compute && !is_split
 							      ? "compute"
 							      : tsi_panel_spaced(panel, line),
@@ -57,7 +57,7 @@ static const char *name_coverage(const struct panel *panel)
 	return tsi_panel_people(panel, coverage, TSCOPE_UNIT_RATIO);
 }
 
-/* "shapes 98.2 %": who tells the FLOPs, and of how much of the matrix kernels' time. */
+/* "shapes 98.2 %": source of the FLOPs, and the share of matrix kernel time they cover. */
 static const char *name_flops_source(const struct panel *panel)
 {
 	static const struct {
@@ -81,7 +81,7 @@ static const char *name_flops_source(const struct panel *panel)
 	return text;
 }
 
-/* "H100 SXM5 bf16": who tells the peak. */
+/* "H100 SXM5 bf16": source of the peak. */
 static const char *name_peak_source(const struct panel *panel)
 {
 	const char *source = tsi_panel_text(panel, "efficiency.peak_source");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections about files that tell of memory without the allocator's blocks:
+ * Sections about files that describe memory without the allocator's blocks:
  * the timeline of torch.profiler, finetuning-scheduler's statistics, the logs of torch's trackers.
  */
 #include "report/section.h"

@@ -11,7 +11,7 @@
 
 /*
  * The ranks, and where in their tables everything stands. How slow a rank is follows from its
- * local time where the traces tell it, else from its compute.
+ * local time where the traces show it, else from its compute.
  */
 struct rank_rows {
 	struct table_view view;
@@ -281,7 +281,7 @@ static void put_doubt(const struct panel *panel)
 }
 
 /*
- * Traces tell how late ranks are whatever they do; what follows from compute alone would only
+ * Traces show how late ranks are whatever they do; what follows from compute alone would only
  * contradict that, and communication stands in the budget.
  */
 static void put_skew(const struct panel *panel, const struct rank_rows *rows)

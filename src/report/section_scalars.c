@@ -13,7 +13,7 @@ enum { ITEM_MAX = 300, OTHERS_NAMED = 8 };
 
 /* ---- metrics ---- */
 
-/* Is it a loss or a gradient's norm by its own name, which another section tells all of? */
+/* Is it a loss or a gradient's norm by its own name, which another section covers? */
 static bool is_told_elsewhere(const struct table_view *metrics, size_t row)
 {
 	const char *role = tsi_table_text(metrics, row, "role");

@@ -15,7 +15,7 @@ enum {
 
 /* The table that was looked up last: rules read it cell by cell. */
 struct table_memo {
-	const char *id; /* told by its address; NULL: none yet */
+	const char *id; /* compared by address; NULL: none yet */
 	struct table_view view;
 };
 

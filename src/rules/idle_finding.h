@@ -26,7 +26,7 @@ void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim);
 
 /*
  * Fires with the title "BEFORE 12.3 % of the stepBEHIND" where the causes take at least the
- * parameter "threshold" of the step, and tells them as above. Severity follows the gain. Returns
+ * parameter "threshold" of the step, and names them as above. Severity follows the gain. Returns
  * whether it fired.
  */
 bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,

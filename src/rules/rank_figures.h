@@ -44,10 +44,10 @@ struct comm_shares tsi_divide_comm(const struct rule_context *ctx, double share)
 /* This share as per cent of all communication. */
 double tsi_comm_percent(const struct comm_shares *comm, double share);
 
-/* Says how long ranks wait for slower ones besides, if it is worth telling. */
+/* Says how long ranks wait for slower ones besides, if it is worth naming. */
 void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm);
 
-/* Says what of them is between stages, if it is worth telling. */
+/* Names the part between stages, if it is worth it. */
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm);
 
 /* Where ranks wait longer than they transfer, and one is known to be late, that one comes first. */

@@ -119,7 +119,7 @@ void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
 void tsi_rule_gain(struct rule_context *ctx, enum gain_part part, int64_t ns);
 /* As above, found by simulating the run: the gains of merged findings do not replace it. */
 void tsi_rule_simulated(struct rule_context *ctx, enum gain_part part, int64_t ns);
-/* The claimed time tells how much the finding weighs; nothing wins it back. */
+/* The claimed time shows how much the finding weighs; nothing wins it back. */
 void tsi_rule_wins_nothing(struct rule_context *ctx);
 /* The gain is no more than a bound. */
 void tsi_rule_bound(struct rule_context *ctx);

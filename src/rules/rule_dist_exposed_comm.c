@@ -30,7 +30,7 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "overlap.exposed_ns");
 	tsi_rule_evidence(ctx, "overlap.comm_ns");
 	tsi_rule_evidence(ctx, "overlap.overlap_ratio");
-	if (!tsi_comm_shares(ctx).is_known) /* one rank cannot tell waiting from transfer */
+	if (!tsi_comm_shares(ctx).is_known) /* one rank cannot distinguish waiting from transfer */
 		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	if (tsi_rule_has(ctx, "step_time.mean_ns"))
 		tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm.moving));

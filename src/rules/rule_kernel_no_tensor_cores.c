@@ -6,7 +6,7 @@
  * What memory limits at best is left out, since tensor cores move nothing faster;
  * double precision is taken to be meant.
  *
- * Where most shapes are not known the names of kernels tell, and only those that
+ * Where most shapes are not known the names of kernels decide, and only those that
  * say it. Others are taken to use tensor cores; among these are all kernels of
  * kinds other and ssm, which are no matrix products as far as is known.
  */

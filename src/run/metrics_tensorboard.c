@@ -213,7 +213,7 @@ struct event_reader {
 	struct tscope_error *err;
 };
 
-/* Did a value of this tag say so? The empty tag, which every set has, is none. */
+/* Whether any value of this tag set the flag; the empty tag never does. */
 static bool is_other(const struct event_reader *reader, struct str tag)
 {
 	return tag.length > 0 && tsi_intern_find(&reader->others, tag) != UINT32_MAX;

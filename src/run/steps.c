@@ -272,7 +272,7 @@ static void fill_from_timeline(struct step_record *record, const struct tscope_t
 
 /*
  * Do ranks send to one another, as the stages of a pipeline do? Only what the
- * operator is called tells: kernels that send and receive do all-to-all, too.
+ * operator is called decides: kernels that send and receive do all-to-all, too.
  */
 static bool has_point_to_point(const struct tscope_trace *trace)
 {

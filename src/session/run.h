@@ -148,7 +148,7 @@ void tsi_keep_secondary(struct run_rank *rank, struct loaded *loaded);
 void tsi_attach_secondary(const struct run_rank *rank);
 
 /*
- * Lets a file speak for its kind if none does yet, or if it is more telling than the one that
+ * Lets a file speak for its kind if none does yet, or if it is more specific than the one that
  * does: it has an OOM, else a higher peak. It must outlive memory.
  */
 void tsi_run_memory_offer(struct run_memory *memory, const struct loaded *loaded);

@@ -8,7 +8,7 @@
  * The few host spans by which steps and waits are found, out of millions of
  * rows: one pass picks them, and the rest of this folder looks at these only.
  */
-enum label {                                /* what a span tells by its name or call; flags */
+enum label {                                /* what a span means by its name or call; flags */
 	     LABEL_STEP_MARKER = 1 << 0,    /* named by --step-marker */
 	     LABEL_PROFILER_STEP = 1 << 1,  /* ProfilerStep#N */
 	     LABEL_TRAIN_BATCH = 1 << 2,    /* Composer's event/train_batch */

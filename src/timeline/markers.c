@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which marks of an optimizer end a step, and which ProfilerSteps hide steps: told by the backward
- * passes between the marks, and by the batches that were fetched.
+ * Which marks of an optimizer end a step, and which ProfilerSteps hide steps: identified by the
+ * backward passes between the marks, and by the batches that were fetched.
  */
 #include "timeline/markers.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the lines. Rows make one part where a reader could not tell them
+ * The parts of the lines. Rows make one part where a reader could not distinguish them
  * apart: kernels and operators by name, calls also by the operator that made
  * them, collectives by kind and process group.
  */

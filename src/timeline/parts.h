@@ -25,10 +25,10 @@ enum { RECENT_PARTS = 4 }; /* for each name */
  */
 struct part_collector {
 	struct tscope_timeline *timeline;
-	struct pair_set keys[TSI_PART_SLOTS]; /* what tells the parts of a slot apart, by number */
+	struct pair_set keys[TSI_PART_SLOTS]; /* distinguishes the parts of a slot, by number */
 	struct pair_set groups;               /* process groups: (name, description) */
 	struct recent_part *recent; /* by name id × RECENT_PARTS: of parts that have it as key */
-	unsigned comm_slot;         /* whose parts are told by their collectives */
+	unsigned comm_slot;         /* whose parts are identified by their collectives */
 	bool has_failed;            /* then what is added is lost */
 };
 

@@ -11,7 +11,7 @@
 #include "base/sum.h"
 
 enum {
-	MAX_SCORES = 64, /* shapes of scores that are told apart */
+	MAX_SCORES = 64, /* shapes of scores that are kept apart */
 	MIN_LENGTH = 16, /* shorter rows are no sequences: experts, classes, single tokens */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kernel does, told by the operator that launched it: its name is a word of PyTorch's and
+ * What a kernel does, identified by the operator that launched it: its name is a word of
+ * PyTorch's and
  * is believed before the kernel's own, which its library's authors made up (kernel_table.h). The
- * first pattern that fits decides, so the more telling ones stand first.
+ * first pattern that fits decides, so the more specific ones stand first.
  */
 #include "analyze/ops/kernel_kind.h"
 

@@ -7,7 +7,8 @@
 #include <tscope/device.h>
 
 /*
- * The type of the operands of a matrix kernel, told by its name. To add one: see kernel_table.h.
+ * The type of the operands of a matrix kernel, identified by its name. To add one: see
+ * kernel_table.h.
  */
 
 /* TSCOPE_PRECISION_UNKNOWN where the name does not say. O(length × rows): ask once a name. */

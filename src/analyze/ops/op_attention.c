@@ -21,7 +21,7 @@ enum direction { FORWARD, BACKWARD };
 enum attention_arg {
 	ARG_ENDS,    /* where sequences end that lie one behind the other: of q, then of k */
 	ARG_LONGEST, /* the longest sequence of q, then of k */
-	/* First and last of those that say which part of k is used: with one, sizes do not tell. */
+	/* First and last of those that say which part of k is used: sizes do not. */
 	ARG_UNLESS,
 	ARG_UNLESS_LAST,
 	ATTENTION_ARG_COUNT,

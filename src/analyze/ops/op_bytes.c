@@ -2,7 +2,7 @@
 /*
  * What operators that multiply nothing must move: which arguments they read, and
  * of which sizes and types what they write is. Sizes of a channel or a row (the
- * statistics of norms) are added where the call tells them, as they are small.
+ * statistics of norms) are added where the call shows them, as they are small.
  */
 #include "analyze/ops/op_bytes.h"
 

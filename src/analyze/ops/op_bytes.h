@@ -9,7 +9,7 @@
  * Operators that multiply no matrices: activations, norms, reductions, copies,
  * lookups. Memory limits them, so what they must move is all that is asked.
  *
- * OP_WORK_NO_INPUTS where the call does not tell sizes and types of what is read and
+ * OP_WORK_NO_INPUTS where the call lacks sizes and types of what is read and
  * written. Lists of tensors (cat, _foreach_*, fused optimizers) have no rows, as
  * traces do not say their types.
  */

@@ -117,7 +117,7 @@ static double positions_of(const struct tensor *tensor)
 }
 
 /*
- * The channels of a weight are [out, in / groups], so with those of the input they tell
+ * The channels of a weight are [out, in / groups], so with those of the input they give
  * the groups; transposed [in, out / groups], which does not. False: they do not fit.
  */
 static bool find_groups(struct conv *conv)

@@ -7,7 +7,7 @@
  *
  * pytscope's communication of a step is that of the rank which had most of it.
  * That rank mostly waited for the slowest one, so imbalance counts twice. Where
- * traces tell how long each rank waited in each collective, the transfer is what is
+ * traces show how long each rank waited in each collective, the transfer is what is
  * left, mean of the ranks. Else what every rank spent is the transfer, and what one
  * spent beyond it, its wait.
  */

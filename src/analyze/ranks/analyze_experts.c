@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How evenly the experts of a mixture are loaded: what the ranks of a group receive in an
- * all-to-all is what they are to work on. Where all receive alike, an all-to-all tells nothing: it
+ * all-to-all is what they are to work on. Where all receive alike, an all-to-all says nothing: it
  * may be of another kind, or the way back.
  */
 #include "analyze/facts.h"

@@ -9,7 +9,7 @@
 
 /*
  * Which ranks make the others wait, step after step or by stalls now and then: by what they compute
- * and, where traces tell it, by their local time. Each rank is compared with those of its role
+ * and, where traces show it, by their local time. Each rank is compared with those of its role
  * only. A rank whose lateness costs the job next to nothing is not late.
  */
 struct late_rank {

@@ -19,7 +19,7 @@ struct rank_steps {
 	bool *is_missing; /* cells of ranks that lack the step: the others' median; NULL: none */
 	/*
 	 * Of comm_ns, waiting for other ranks in matched collectives; NULL where the traces do not
-	 * tell it of every step and rank.
+	 * show it of every step and rank.
 	 */
 	int64_t *wait_ns;
 };

@@ -24,7 +24,7 @@ bool tsi_has_end_spread(const struct replay_graph *graph, const struct replay *u
 /* Whether a gain does depend on it: by the same change where members end together. */
 bool tsi_is_gain_of_spread(int64_t gain_ns, int64_t gain_together_ns, int64_t step_ns);
 
-/* Both doubts, for what has no gain to tell by. */
+/* Both doubts, for what has no gain of its own. */
 const char *tsi_replay_doubt(const struct replay_graph *graph, const struct replay *unchanged);
 
 /* Puts that, and what doubts the times of the ranks (tsi_ranks_doubt()), into a sheet. */

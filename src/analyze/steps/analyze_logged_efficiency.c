@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a job logged of its own efficiency (fkat, Composer, Lightning's ThroughputMonitor) beside
- * what its files tell. Both divide FLOPs by time and by a peak; where the two MFUs differ, one of
+ * what its files show. Both divide FLOPs by time and by a peak; where the two MFUs differ, one of
  * these three does, and which one is said. Logged figures are means of their values but those
  * of warm-up, on the first rank that has them; ours are the lowest rank's, as efficiency's.
  */

@@ -224,7 +224,7 @@ static inline void follow_capture(struct work *work, struct calls *by_name, uint
 	work->captured_count += work->is_capturing && is_launch(kind);
 }
 
-/* A call that no name tells of, but that device work is linked to, launched it. */
+/* A call that no name describes, but that device work is linked to, launched it. */
 static uint8_t kind_of(const struct tscope_trace *trace, uint32_t row)
 {
 	uint8_t kind = tsi_call_kind(trace, row);

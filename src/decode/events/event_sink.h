@@ -16,7 +16,7 @@
 
 enum {
 	MAX_RAW_NUMBERS = 8,
-	MAX_KINDS = 1 << 15, /* that one scanner ever tells */
+	MAX_KINDS = 1 << 15, /* that one scanner ever reports */
 	MAX_KIND_LANES = 9,  /* scanners that give events to one sink */
 };
 

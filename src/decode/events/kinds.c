@@ -76,7 +76,7 @@ static void add_varying(struct kinds *kinds, uint64_t key)
 
 /* ---- the numbers of an event --------------------------------------------------------- */
 
-/* The key before a value of an object; of one with escaped quotes its end, which tells as well. */
+/* The key before a value of an object; of one with escaped quotes its end, which serves as well. */
 static struct str key_before(const char *value)
 {
 	const char *end = value - 1, *from;

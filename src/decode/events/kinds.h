@@ -132,7 +132,7 @@ struct kind_source {
 };
 
 /*
- * Learns an event without flaws, and tells it its kind. The kind's index, for correct_kind();
+ * Learns an event without flaws and sets its kind. The kind's index, for correct_kind();
  * 0: it was not learned. `isa` reads it.
  */
 unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa,

@@ -236,7 +236,7 @@ static enum reading read_glue(struct cursor *c, bool is_first, enum event_field 
 	return skip_space(c);
 }
 
-/* Notes the member before c->p for those who learn the event, unless it tells what that is. */
+/* Notes the member before c->p for those who learn the event, unless it says what that is. */
 static inline void note_member(struct cursor *c, enum event_field field, const char *value)
 {
 	enum {

@@ -2,7 +2,7 @@
 /*
  * Takes numbers and texts of a memray capture out of the input. Whoever reads a number need not
  * look where the input ends: there is always room to read one, at the end of the input in a
- * copy of its last bytes with zeros behind them, and one look afterwards tells whether it was
+ * copy of its last bytes with zeros behind them, and one look afterwards shows whether it was
  * whole.
  */
 #include "decode/records/memray_reader.h"

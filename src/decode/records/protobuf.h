@@ -20,7 +20,7 @@
  */
 struct protobuf {
 	const char *at, *end;
-	bool is_broken; /* it ended before its end: what follows could not be told apart */
+	bool is_broken; /* it ended before its end: what follows cannot be parsed */
 };
 
 enum protobuf_type {

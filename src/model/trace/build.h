@@ -117,7 +117,7 @@ struct builder {
 	size_t category_rule_count, category_rule_capacity;
 	struct category_memo category_memo[CATEGORY_MEMO_SLOTS];
 
-	struct known_kind *known; /* by kind of event, as the decoder tells them */
+	struct known_kind *known; /* by kind of event, as the decoder numbers them */
 	size_t known_count, known_capacity;
 	struct event_ids ids; /* of the row that was added last, if it has any */
 
@@ -147,7 +147,7 @@ struct builder {
 	struct intern span_kinds;  /* bytes of trace->spans.kinds: ids less 1 */
 	struct intern work_shapes; /* bytes of trace->work_shapes */
 	struct intern frame_names; /* of frames that were asked about, as in the file */
-	bool is_dull_frame;        /* of this event: its name was asked about, and tells nothing */
+	bool is_dull_frame;        /* of this event: its name was looked up and says nothing */
 	bool *frame_tells;         /* by their id */
 	size_t frame_tells_capacity;
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
@@ -434,12 +434,12 @@ void tsi_take_metadata_event(struct builder *b, const struct raw_event *event);
 
 /* composer.c */
 
-/* To tell by options.only whose events come. */
+/* To know by options.only whose events come. */
 void tsi_know_rank_threads(struct builder *b);
 bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event);
 /* Metadata events of Composer; others are left alone. */
 void tsi_take_composer_event(struct builder *b, const struct raw_event *event);
-/* A thread_sort_index tells Composer's merger. */
+/* A thread_sort_index marks Composer's merger. */
 void tsi_note_sort_index(struct builder *b, const struct raw_event *event);
 /* Keeps the number of the batch that args say: where, or NO_ROW. */
 uint32_t tsi_add_batch(struct builder *b, const struct raw_event *event);

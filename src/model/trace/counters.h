@@ -19,7 +19,7 @@ enum {
 struct counter_series {
 	uint32_t counter, name; /* of the event, and of the series in it */
 	uint32_t process;       /* pid */
-	uint32_t id;            /* that tells counters of one name apart; 0: none */
+	uint32_t id;            /* distinguishes counters of one name; 0: none */
 	uint32_t first, count;  /* of its values */
 };
 

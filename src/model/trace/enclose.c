@@ -179,7 +179,7 @@ static inline bool is_claimed(struct walk *w, uint8_t facts, int64_t now)
 	return (around & KIND_OP) && (around & KIND_PHASE) == PHASE_BACKWARD;
 }
 
-/* Operators and annotations: they may be a call's operator, tell its phase, or be a collective. */
+/* Operators and annotations: they may be a call's operator, give its phase, or be a collective. */
 static inline void open_work(struct walk *w, uint8_t facts, const struct open_row *row, int64_t now)
 {
 	if (facts & KIND_OP)
@@ -240,7 +240,7 @@ static uint8_t facts_of(const struct span_kind *kind, struct str name)
 }
 
 /*
- * Does it run forward passes, too? The first operator tells that is a node of a backward pass, or
+ * Does it run forward passes, too? The first operator decides that is a node of a backward pass, or
  * that autograd records outside of all nodes. Later ones may be those of a hook.
  */
 static bool begins_with_forward(const struct walk *w, const struct track *track)

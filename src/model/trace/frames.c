@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which Python frames are rows where the caller does not want all: those that are long, and those
- * whose name tells what their thread waits for. They name causes and places; nothing is measured
+ * whose name shows what their thread waits for. They name causes and places; nothing is measured
  * by them. Each name is asked about once.
  */
 #include "decode/json.h"

@@ -81,7 +81,7 @@ bool tsi_is_row_behind(const struct tscope_trace *trace, uint32_t a, uint32_t b)
 		     : !tsi_is_key_behind(&key_b, &key_a, trace->is_viztracer);
 }
 
-/* Rows of a track while these are sorted: most are told by their starts. */
+/* Rows of a track while these are sorted: most are identified by their starts. */
 struct sorted_rows {
 	const struct tscope_trace *trace;
 	uint32_t first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of kernel names. Nothing in a trace says what a kernel does; its name is what its
- * library's authors made up. So the more telling row stands first: what one library calls its
+ * library's authors made up. So the more specific row stands first: what one library calls its
  * own before words that all use.
  */
 #include "model/trace/kernel_table.h"

@@ -227,7 +227,7 @@ static enum phase phase_by_id(const struct linker *l, uint32_t op)
 }
 
 /*
- * Whole microseconds cannot tell a call in the last instant of an op from one
+ * Whole microseconds cannot distinguish a call in the last instant of an op from one
  * behind it; there an id that agrees with the times decides.
  */
 static void name_op(struct linker *l, uint32_t index)

@@ -2,7 +2,7 @@
 /*
  * Rows while they come: the columns grow, and what spans have in common is found among what
  * was there before. Kinds and shapes are small structs without gaps: as texts, their bytes
- * are told apart by what tells texts apart.
+ * are distinguished by what distinguishes texts.
  */
 #include "model/trace/build.h"
 

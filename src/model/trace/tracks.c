@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which track a row belongs to. Threads are told apart by the texts of pid and
+ * Which track a row belongs to. Threads are distinguished by the texts of pid and
  * tid ("7" and 7 are alike), device streams by device and stream number and by
  * nothing else: in a container the training process is often pid 1, and so is
  * the second GPU.
