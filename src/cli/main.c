@@ -9,6 +9,7 @@
 #include "max_memory.h"
 #include "message.h"
 #include "sandbox.h"
+#include "terms.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -43,7 +44,9 @@ static void print_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
-	fputs("\n'tscope help COMMAND' lists the options; 'man tscope' has everything.\n", out);
+	fputs("\n'tscope help COMMAND' lists the options, 'tscope help terms' explains the "
+	      "words.\n",
+	      out);
 }
 
 static void print_command_help(FILE *out, const struct command *command)
@@ -79,6 +82,10 @@ static enum exit_code run_help(const char *name)
 {
 	const struct command *command = name ? find_command(name) : NULL;
 
+	if (name && strcmp(name, "terms") == 0) {
+		terms_print();
+		return EXIT_CODE_OK;
+	}
 	if (name && !command)
 		return fail_unknown_command(name);
 	if (command)
