@@ -17,6 +17,7 @@ enum {
 	SCREEN_LINES = 24,
 	LAST_LINES = 2,      /* how to see more, and the blank above */
 	GATE_HEAD_LINES = 2, /* the title, and the blank above */
+	CAPTION_LINES = 2,
 	MAX_FINDINGS = 3,
 	MAX_METERS = 4,
 	MAX_ROWS = 6,
@@ -198,7 +199,10 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 	struct whole whole = { tsi_panel_int(panel, "budget.wall_ns"), 0,
 			       tsi_panel_int(panel, "budget.step_count") };
 	int64_t mean_ns = tsi_mean_of(whole.value, whole.count);
+	int left = tsi_screen_left(panel) - CAPTION_LINES;
 
+	if (left < (int)count)
+		count = left > 1 ? (size_t)left : 1;
 	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL,
 		     whole.count > 1 ? "where a step of %s goes, mean of %" PRId64
 				     : "where the step of %s goes",
