@@ -37,7 +37,7 @@ static const struct line lines[] = {
 	  "(no_sync), "
 	  "send bf16, enlarge the batch per rank",
 	  CAUSE_comm_exposed, GAIN_COMM_TRANSFER },
-	{ "other", "time in no known phase",
+	{ "other", "code outside marked phases",
 	  "find out what it is: put marks around logging, checkpoints and evaluation in the loop, "
 	  "or read a trace with the Python stack",
 	  CAUSE_low_mfu, GAIN_STEP },
@@ -144,13 +144,13 @@ double tsi_top_efficiency_share(const struct rule_context *ctx)
 static void recover_line(struct rule_context *ctx, const struct line *line)
 {
 	struct comm_shares comm = top_comm(ctx);
+	bool may_wait = line->cause == CAUSE_comm_exposed && !comm.is_known;
 
-	if (line->part == GAIN_COMPUTE) { /* no step reaches the peak */
+	/* No step reaches the peak, and nobody knows what unmarked code is for. */
+	if (line->part == GAIN_COMPUTE || line->part == GAIN_STEP || may_wait) {
 		tsi_rule_bound(ctx);
 		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	}
-	if (line->cause == CAUSE_comm_exposed && !comm.is_known)
-		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED); /* some of it may be waiting */
 	if (line->cause != CAUSE_comm_exposed) {
 		tsi_gain_share(ctx, line->part,
 			       tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));

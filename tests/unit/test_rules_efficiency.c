@@ -118,10 +118,11 @@ static const struct rule_case cases[] = {
 	  "high: 50.0 % of the step goes to communication [50000000 ns]" },
 	/* What has no phase may be the trainer's callbacks; other lines are not. */
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("other", "0.5") "callbacks.step_ratio 0.4\n", NULL,
-	  "high: 50.0 % of the step goes to time in no known phase (callbacks and algorithms take "
+	  "high: 50.0 % of the step goes to code outside marked phases (callbacks and algorithms "
+	  "take "
 	  "40 % of the step) [50000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("other", "0.5") "callbacks.step_ratio 0.04\n", NULL,
-	  "high: 50.0 % of the step goes to time in no known phase [50000000 ns]" },
+	  "high: 50.0 % of the step goes to code outside marked phases [50000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("communication", "0.5") "callbacks.step_ratio 0.4\n",
 	  NULL, "high: 50.0 % of the step goes to communication [50000000 ns]" },
 	/* Step records: a quarter of it is more than the rank with the least communication has. */
@@ -163,13 +164,13 @@ static const struct rule_case cases[] = {
 	  "med: 30.0 % of the step goes to time in which the device neither computes nor "
 	  "communicates [20000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("other", "0.999"), NULL,
-	  "high: 99.9 % of the step goes to time in no known phase [99900000 ns]" },
+	  "high: 99.9 % of the step goes to code outside marked phases [99900000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", SKIPPED, TOP("other", "1"), NULL,
 	  "skipped: no part of the step is in a known phase" },
 	{ "EFFICIENCY.RECOVERABLE", FIRES, TOP("data_stall", "1"), NULL,
 	  "high: 100.0 % of the step goes to waiting for data [100000000 ns]" },
 	{ "EFFICIENCY.RECOVERABLE", AT, TOP("other", "0.2"), NULL,
-	  "med: 20.0 % of the step goes to time in no known phase" },
+	  "med: 20.0 % of the step goes to code outside marked phases" },
 	{ "EFFICIENCY.RECOVERABLE", AT, TOP("other", "0.1999"), NULL, "" },
 	{ "EFFICIENCY.RECOVERABLE", AT, TOP("other", "0.35"), NULL, "high: 35.0 %" },
 	{ "EFFICIENCY.RECOVERABLE", AT, TOP("other", "0.3499"), NULL, "med: 35.0 %" },
