@@ -35,6 +35,12 @@ static const struct boundary_rule rules[] = {
 static const struct boundary_rule *const optimizer_rule = &rules[TSCOPE_BOUNDARY_OPTIMIZER];
 static const struct boundary_rule *const iteration_rule = &rules[TSCOPE_BOUNDARY_ITERATION];
 
+/* What the annotations of iterations say in all. */
+struct told {
+	bool any;      /* one that says it makes those that do not (run_batch) no marks */
+	bool verifies; /* SGLang proposes tokens with a draft model */
+};
+
 /* Does the annotation of an iteration say what it is of? */
 static bool is_told(const struct landmarks *marks, const struct landmark *mark)
 {
@@ -44,13 +50,32 @@ static bool is_told(const struct landmarks *marks, const struct landmark *mark)
 	       tsi_parse_iteration(tsi_span_name(marks->trace, mark->row), &iteration);
 }
 
-/* One annotation that says it makes those that do not (run_batch) no marks. */
-static bool has_told(const struct landmarks *marks)
+static struct told what_is_told(const struct landmarks *marks)
 {
-	for (size_t i = 0; i < marks->count; i++)
-		if (is_told(marks, &marks->items[i]))
-			return true;
-	return false;
+	struct told told = { 0 };
+
+	for (size_t i = 0; i < marks->count; i++) {
+		if (!is_told(marks, &marks->items[i]))
+			continue;
+		struct str name = tsi_span_name(marks->trace, marks->items[i].row);
+		told.any = true;
+		told.verifies |= tsi_str_starts(name, "step[TARGET_VERIFY");
+	}
+	return told;
+}
+
+/*
+ * A draft model computes each prompt, too, behind the model that it proposes for: of annotations
+ * alike in a row every second is its. *last is the one before, NO_ROW behind a draft's.
+ */
+static bool is_draft(const struct landmarks *marks, uint32_t row, uint32_t *last)
+{
+	const struct spans *spans = &marks->trace->spans;
+	bool is_one = *last != NO_ROW && tsi_name_id(spans, *last) == tsi_name_id(spans, row) &&
+		      tsi_str_starts(tsi_span_name(marks->trace, row), "step[EXTEND");
+
+	*last = is_one ? NO_ROW : row;
+	return is_one;
 }
 
 static uint32_t track_with_most(const struct landmarks *marks, unsigned label)
@@ -167,13 +192,16 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 {
 	const struct landmarks *marks = timeline->marks;
 	uint32_t only_name = NO_ROW;
-	bool only_told = rule == iteration_rule && has_told(marks);
+	uint32_t last = NO_ROW;
+	struct told told = { 0 };
 
 	markers->count = 0;
 	markers->is_numbered = rule->numbered;
 	markers->track = track_with_most(marks, rule->label);
 	if (markers->track == NO_ROW)
 		return;
+	if (rule == iteration_rule)
+		told = what_is_told(marks);
 	if (rule == optimizer_rule)
 		only_name = find_optimizer(marks, markers->track, &timeline->scratch);
 
@@ -181,7 +209,8 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 		const struct landmark *mark = &marks->items[i];
 		if (mark->track != markers->track || !(mark->labels & rule->label))
 			continue;
-		if (only_told && !is_told(marks, mark))
+		if ((told.any && !is_told(marks, mark)) ||
+		    (told.verifies && is_draft(marks, mark->row, &last)))
 			continue;
 		if (only_name == NO_ROW ||
 		    tsi_name_id(&marks->trace->spans, mark->row) == only_name)
@@ -221,7 +250,7 @@ static const struct boundary_rule *prefer_iterations(struct markers *found,
 	struct markers iterations = { 0 };
 
 	if (track_with_most(timeline->marks, LABEL_OPTIMIZER_STEP) != NO_ROW ||
-	    !has_told(timeline->marks))
+	    !what_is_told(timeline->marks).any)
 		return rule;
 	find_markers(&iterations, timeline, iteration_rule);
 	if (iterations.count == 0)

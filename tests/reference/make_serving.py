@@ -134,7 +134,8 @@ def random_plan(rng, form, graphs):
             plan.append(iteration(number, (), decodes, proposed, rng.randint(10, 5000), graphs))
         decodes = max(1, decodes + rng.choice((-1, 0, 0, 1, 2)))
     plan.append(iteration(len(plan), [4096], graphs=graphs))
-    return plan
+    has_verified = any(it["phase"] == "speculative" for it in plan)
+    return [{**it, "has_draft": has_verified} for it in plan]
 
 
 class Trace:
@@ -205,6 +206,9 @@ class Trace:
         if it["phase"] == "speculative" and form == "sglang":  # the draft model's turn
             self.add("user_annotation", f"step[DRAFT_EXTEND bs={it['decodes']}]", self.now + 100,
                      20 * US)
+            self.now += 21 * US
+        if it["phase"] == "prefill" and form == "sglang" and it.get("has_draft"):
+            self.add("user_annotation", name, self.now + 100, 20 * US)
             self.now += 21 * US
         self.now += gap_us * US + self.rng.randrange(1000)
         return turn

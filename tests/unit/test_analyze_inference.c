@@ -115,6 +115,33 @@ static void test_unknown(void **state)
 	analyzed_free(a);
 }
 
+/* A draft model computes prompts a second time: two prompts of one length are four annotations. */
+static void test_draft(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	for (int i = 0; i < 4; i++)
+		put_turn(t, "step[EXTEND bs=1 toks=64]", "cudaLaunchKernel", 100 * i, 100 * i + 30,
+			 50);
+	put_turn(t, "step[TARGET_VERIFY bs=1]", "cudaLaunchKernel", 400, 430, 50);
+	put_turn(t, "step[TARGET_VERIFY bs=1]", "cudaLaunchKernel", 500, 530, 50);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "inference: iteration_count prefill.count prefill.tokens speculative.count",
+		    "4 2 64 2");
+	check_facts(a, "inference: prefill.p50_ns speculative.p50_ns", "180 80");
+	analyzed_free(a);
+
+	/* Without one each prompt is a prompt. */
+	t = test_trace_new();
+	for (int i = 0; i < 4; i++)
+		put_turn(t, "step[EXTEND bs=1 toks=64]", "cudaLaunchKernel", 100 * i, 100 * i + 30,
+			 50);
+	a = analyze(t);
+	check_facts(a, "inference: iteration_count prefill.count", "4 4");
+	analyzed_free(a);
+}
+
 /* Training is none. */
 static void test_training(void **state)
 {
@@ -131,9 +158,8 @@ static void test_training(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_speculation),
-		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_phases),   cmocka_unit_test(test_speculation),
+		cmocka_unit_test(test_unknown),  cmocka_unit_test(test_draft),
 		cmocka_unit_test(test_training),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
