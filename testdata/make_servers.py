@@ -40,6 +40,19 @@ def eager():
     return trace("atom", plan, overlaps=True, layers=8, kernel_us=(1, 3))
 
 
+def stages():
+    """SGLang's profile_by_stage: a file for each, one after the other."""
+    found = {}
+    for name, start, plan in (
+            ("EXTEND", 0, [make_serving.iteration(number, [2048]) for number in range(3)]),
+            ("DECODE", 50_000_000, [make_serving.iteration(number, (), 4) for number in range(6)])):
+        events, _ = make_serving.simulate(random.Random(7), plan, "sglang", layers=1)
+        later = [{**event, "ts": event["ts"] + start} for event in events]
+        found[f"serving_stages/1700000000.25-TP-0-{name}.trace.json"] = \
+            make_serving.write_trace(later).encode()
+    return found
+
+
 def files():
     capture = make_serving.write_trace(make_serving.capture(random.Random(7), 4)).encode()
     return {
@@ -47,4 +60,5 @@ def files():
         "serving_graphs/replay.json": gaps(),
         "serving_graphs/capture_traces/bs_4_rank0.json": capture,
         "serving_eager.json": eager(),
+        **stages(),
     }

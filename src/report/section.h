@@ -74,6 +74,8 @@ void tsi_section_viztracer(const struct panel *panel); /* that of VizTracer's tr
 
 /* The phases of an inference engine that there are, each a line of figures. */
 int tsi_phase_count(const struct panel *panel);
+/* Which of a rank's traces they are of, where that is not all: ", of its longest trace"; or "". */
+const char *tsi_inference_part(const struct panel *panel);
 void tsi_put_phases(const struct panel *panel);
 
 /* Gates, in every report. */

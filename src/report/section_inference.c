@@ -46,6 +46,14 @@ int tsi_phase_count(const struct panel *panel)
 	return count;
 }
 
+const char *tsi_inference_part(const struct panel *panel)
+{
+	bool is_all = !panel->report || tsi_panel_int(panel, "inference.iteration_count") >=
+						tsi_panel_int(panel, "step_time.count");
+
+	return is_all ? "" : ", of the longest trace";
+}
+
 void tsi_put_phases(const struct panel *panel)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++)
@@ -78,10 +86,10 @@ void tsi_section_inference(const struct panel *panel)
 
 	if (!tsi_panel_has(panel, "inference.iteration_count"))
 		return;
-	tsi_panel_title(panel, DOC_INFO, "inference", "INFERENCE", "%s iterations%s%s",
+	tsi_panel_title(panel, DOC_INFO, "inference", "INFERENCE", "%s iterations%s%s%s",
 			tsi_panel_number(panel, "inference.iteration_count"),
 			tsi_panel_has(panel, "inference.engine") ? " of " : "",
-			tsi_panel_text(panel, "inference.engine"));
+			tsi_panel_text(panel, "inference.engine"), tsi_inference_part(panel));
 	tsi_put_phases(panel);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	tsi_panel_table(panel, "inference.batches", batch_columns, TSI_COUNT_OF(batch_columns));

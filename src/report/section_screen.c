@@ -213,7 +213,8 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 
 static void put_iterations(const struct panel *panel)
 {
-	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "iterations by phase");
+	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "iterations by phase%s",
+		     tsi_inference_part(panel));
 	tsi_put_phases(panel);
 }
 

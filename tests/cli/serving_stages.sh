@@ -1,0 +1,1 @@
+tscope report --show inference data/serving_stages
