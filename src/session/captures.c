@@ -11,19 +11,7 @@
 
 #include "analyze/lookup.h"
 #include "base/error.h"
-
-/* "capture_32_FULL", "capture_1_prefill": the annotation of vLLM and SGLang around a capture. */
-static bool is_capture_mark(struct str name)
-{
-	struct str prefix = TSI_STR("capture_");
-	size_t i = prefix.length;
-
-	if (!tsi_str_has_prefix(name, prefix))
-		return false;
-	while (i < name.length && tsi_is_digit(name.data[i]))
-		i++;
-	return i > prefix.length && i < name.length && name.data[i] == '_';
-}
+#include "timeline/iteration.h"
 
 static bool has_capture_mark(const struct tscope_trace *trace)
 {
@@ -31,7 +19,7 @@ static bool has_capture_mark(const struct tscope_trace *trace)
 		const struct span_kind *kind = &trace->spans.kinds[i];
 
 		if (kind->span_class == TSCOPE_SPAN_ANNOTATION &&
-		    is_capture_mark(tsi_intern_text(&trace->names, kind->name)))
+		    tsi_is_capture_mark(tsi_intern_text(&trace->names, kind->name)))
 			return true;
 	}
 	return false;

@@ -8,6 +8,7 @@
 #include "model/trace/classify.h"
 #include "model/trace/composer.h"
 #include "model/trace/python_name.h"
+#include "timeline/iteration.h"
 
 enum place { ANYWHERE, AT_START, AT_END, WHOLE };
 
@@ -154,19 +155,6 @@ static uint8_t find_name(const struct name_pattern *patterns, size_t count,
 	return fallback;
 }
 
-/* torch's "capture_12_FULL" of graphs that are recorded. */
-static bool is_graph_capture(struct str name)
-{
-	size_t at = 8;
-
-	if (!tsi_str_starts(name, "capture_"))
-		return false;
-	while (at < name.length && tsi_is_digit(name.data[at]))
-		at++;
-	return at > 8 && at + 1 < name.length && name.data[at] == '_' && name.data[at + 1] >= 'A' &&
-	       name.data[at + 1] <= 'Z';
-}
-
 static uint8_t frame_flag(const struct host_name *name, const struct python_name *frame)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(frame_flags); i++)
@@ -209,7 +197,7 @@ static uint8_t flag_of(uint32_t span_class, const struct host_name *name,
 		return IDLE_GC;
 	if (labels & LABEL_DATA)
 		return IDLE_DATA;
-	if (is_graph_capture(name->text))
+	if (tsi_is_capture_mark(name->text))
 		return IDLE_COMPILE;
 	flag = find_name(flags, TSI_COUNT_OF(flags), name, IDLE_NONE);
 	if (flag == IDLE_PROFILER && span_class == TSCOPE_SPAN_ANNOTATION)

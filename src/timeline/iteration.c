@@ -268,6 +268,14 @@ bool tsi_parse_iteration(struct str name, struct iteration *ret)
 	return is_one;
 }
 
+bool tsi_is_capture_mark(struct str name)
+{
+	int64_t batch;
+
+	return take(&name, "capture_") && take_number(&name, &batch) && take(&name, "_") &&
+	       name.length > 0 && tsi_is_letter(name.data[0]);
+}
+
 const char *tsi_iteration_phase_name(enum iteration_phase phase)
 {
 	static const char *const names[] = { ITERATION_PHASES(TSI_NAMED_TEXT) };

@@ -43,6 +43,9 @@ struct iteration {
 /* False, and *ret untouched: no annotation of an iteration, or one that says nothing. */
 bool tsi_parse_iteration(struct str name, struct iteration *ret);
 
+/* "capture_32_FULL", "capture_1_prefill": the engines' annotation around the capture of a graph. */
+bool tsi_is_capture_mark(struct str name);
+
 /* "prefill" …: never NULL. */
 const char *tsi_iteration_phase_name(enum iteration_phase phase);
 

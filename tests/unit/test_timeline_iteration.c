@@ -111,10 +111,22 @@ static void test_annotations(void **state)
 	}
 }
 
+static void test_captures(void **state)
+{
+	(void)state;
+	assert_true(tsi_is_capture_mark(tsi_str_of("capture_32_FULL")));
+	assert_true(tsi_is_capture_mark(tsi_str_of("capture_1_prefill")));
+	assert_false(tsi_is_capture_mark(tsi_str_of("capture_32_")));
+	assert_false(tsi_is_capture_mark(tsi_str_of("capture__FULL")));
+	assert_false(tsi_is_capture_mark(tsi_str_of("capture_12_34")));
+	assert_false(tsi_is_capture_mark(tsi_str_of("capture")));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_annotations),
+		cmocka_unit_test(test_captures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
