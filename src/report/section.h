@@ -72,8 +72,8 @@ void tsi_section_spans(const struct panel *panel);
 void tsi_section_python(const struct panel *panel);
 void tsi_section_viztracer(const struct panel *panel); /* that of VizTracer's traces */
 
-/* The phases of an inference engine that there are, each a line of figures. */
-int tsi_phase_count(const struct panel *panel);
+/* The phases of an inference engine that there are, each with figures; how many lines they take. */
+int tsi_phase_lines(const struct panel *panel);
 /* Which of a rank's traces they are of, where that is not all: ", of its longest trace"; or "". */
 const char *tsi_inference_part(const struct panel *panel);
 void tsi_put_phases(const struct panel *panel);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The section about an inference engine's iterations: by phase, batch and kind of kernel. */
 #include "report/section.h"
+#include "report/text_nodes.h"
 
 #include <inttypes.h>
 
@@ -10,8 +11,8 @@ static const char *of_phase(const struct panel *panel, const char *phase, const 
 	return tsi_panel_print(panel, "inference.%s.%s", phase, fact);
 }
 
-/* "decode 32 · p50 19.11 ms · p99 21.40 ms · 32 requests · 1,674 tokens/s" */
-static void put_phase(const struct panel *panel, const char *phase)
+/* "decode 32 · p50 19.11 ms · p99 21.40 ms · 32 requests · 1,674 tokens/s"; NULL: there is none */
+static const char *phase_text(const struct panel *panel, const char *phase)
 {
 	static const struct {
 		const char *before, *fact, *after;
@@ -32,17 +33,22 @@ static void put_phase(const struct panel *panel, const char *phase)
 			tsi_panel_append(panel, &text, " · %s%s%s", figures[i].before,
 					 tsi_panel_number(panel, id), figures[i].after);
 	}
-	tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s", text);
+	return count > 0 ? text : NULL;
 }
 
 static const char *const phases[] = { "prefill", "decode", "mixed", "speculative" };
 
-int tsi_phase_count(const struct panel *panel)
+int tsi_phase_lines(const struct panel *panel)
 {
 	int count = 0;
 
-	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++)
-		count += tsi_panel_int(panel, of_phase(panel, phases[i], "count")) > 0;
+	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++) {
+		const struct doc_node node = {
+			.kind = DOC_NODE_LINE,
+			.line = { .role = DOC_NOTE, .text = phase_text(panel, phases[i]) },
+		};
+		count += node.line.text ? tsi_text_lines(&node, panel->options) : 0;
+	}
 	return count;
 }
 
@@ -56,9 +62,11 @@ const char *tsi_inference_part(const struct panel *panel)
 
 void tsi_put_phases(const struct panel *panel)
 {
-	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++)
-		if (tsi_panel_int(panel, of_phase(panel, phases[i], "count")) > 0)
-			put_phase(panel, phases[i]);
+	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++) {
+		const char *text = phase_text(panel, phases[i]);
+		if (text)
+			tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s", text);
+	}
 }
 
 void tsi_section_inference(const struct panel *panel)

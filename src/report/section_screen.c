@@ -223,7 +223,7 @@ void tsi_put_screen(const struct panel *panel)
 	const struct part *largest[MAX_METERS];
 	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
 	size_t meters = wall_ns > 0 ? find_largest(panel, wall_ns / 100, largest) : 0;
-	int phases = tsi_phase_count(panel);
+	int phases = tsi_phase_lines(panel);
 
 	tsi_put_verdict_head(panel);
 	put_findings(panel, tsi_screen_left(panel) - (meters > 0 ? (int)meters + 2 : 0) -
