@@ -372,6 +372,8 @@ def files():
         "flops.json": with_shapes(GPU, make_flops.training()).encode(),
         "slow_loader.json": with_shapes(GPU, make_flops.slow_loader()).encode(),
         "flops_part.json": with_shapes(H100, make_flops.part()).encode(),
+        "throttled.json": with_shapes(
+            GPU, make_flops.with_ids(list(make_flops.throttled()))).encode(),
         "bare_array_cut.json": bare_array_cut().encode(),
         "unescaped_quotes.json": unescaped_quotes().encode(),
         "chrome_phases.json": chrome_phases().encode(),

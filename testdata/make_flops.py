@@ -167,3 +167,16 @@ def slow_loader():
 def part():
     return with_ids([*step(1, 1000, 100, 1000, PART_OPS, PART_KERNELS),
                      *step(2, 2000, 100, 1000, PART_OPS, PART_KERNELS)])
+
+
+def throttled():
+    """Five steps of 1 ms; their five products take 3 % longer in the third, then 6 %."""
+    ops = [("aten::mm", MAIN, 30 * index, 30 * index + 20, tensors(HALF, (4000, 1000), (1000, size)))
+           for index, size in enumerate((1000, 2000, 3000, 4000, 5000))]
+    for number, percent in enumerate((100, 100, 103, 106, 106), 1):
+        kernels, at = [], 40
+        for index, length in enumerate((1, 1, 2, 2, 3)):
+            end = at + length * percent
+            kernels.append((LINEAR % "nn", MAIN, 30 * index + 5, at, end))
+            at = end
+        yield from step(number, 1000 * number, 20, 1000, ops, kernels)

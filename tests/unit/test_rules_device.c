@@ -71,6 +71,13 @@
 	"16 bytes"
 #define SLOW "matrix products that tensor cores could do faster take "
 
+#define DRIFT(steps, kernels, compared, factor, agree)                                             \
+	"step_time.mean_ns 100000000\n"                                                            \
+	"drift.step_count " #steps "\ndrift.kernel_count " #kernels                                \
+	"\ndrift.compared_ratio " compared "\ndrift.factor " factor "\ndrift.agree_ratio " agree   \
+	"\ndrift.lost_ns 10000000\ndrift.kernels name=sgemm early_ns=100000 late_ns=105000 "       \
+	"max_start_ns=7 max_ns=106000\n"
+
 static const struct rule_case cases[] = {
 	/* The largest cause gives the finding's. */
 	{ "GPU.IDLE", FIRES, IDLE(21, DATA(15) GAP(5)), NULL,
@@ -347,6 +354,20 @@ static const struct rule_case cases[] = {
 	  "high" },
 
 	/* 7 of 70 ms at the roofline: at 0.7 of it 10 ms. */
+	{ "KERNEL.CLOCK_THROTTLING", FIRES, DRIFT(5, 5, "0.5", "1.05", "0.8"), NULL,
+	  "med: the same GEMM and convolution kernels take 5.0 % longer in the last third of the "
+	  "steps than in the first (sgemm: 100.0 \xc2\xb5s, then 105.0 \xc2\xb5s) [10000000 ns]" },
+	{ "KERNEL.CLOCK_THROTTLING", QUIET, DRIFT(9, 40, "1", "1.006", "0.9"), NULL, "" },
+	{ "KERNEL.CLOCK_THROTTLING", AT, DRIFT(5, 5, "1", "1.03", "1"), NULL, "low" },
+	{ "KERNEL.CLOCK_THROTTLING", AT, DRIFT(5, 5, "1", "1.0299", "1"), NULL, "" },
+	{ "KERNEL.CLOCK_THROTTLING", AT, DRIFT(5, 5, "1", "1.0499", "1"), NULL, "low" },
+	{ "KERNEL.CLOCK_THROTTLING", AT, DRIFT(5, 5, "1", "1.05", "0.79"), NULL, "" },
+	{ "KERNEL.CLOCK_THROTTLING", AT, DRIFT(5, 5, "0.49", "1.05", "1"), NULL, "" },
+	{ "KERNEL.CLOCK_THROTTLING", AT, DRIFT(5, 4, "1", "1.05", "1"), NULL,
+	  "skipped: 4 GEMM or convolution kernels are launched alike in each step: it needs 5" },
+	{ "KERNEL.CLOCK_THROTTLING", AT, DRIFT(4, 5, "1", "1.05", "1"), NULL,
+	  "skipped: 4 counted steps: it needs 5" },
+
 	{ "KERNEL.INEFFICIENT", FIRES, PRODUCTS PRODUCT("bf16", 16, "g", 70000000, 7000000) "\n",
 	  NULL,
 	  "high: matrix kernels far below their roofline take 70.0 % of the device's time (they "
