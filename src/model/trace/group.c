@@ -113,11 +113,6 @@ static void sort_rows(struct builder *b, const struct track *track, uint32_t *li
 	free(rows.starts_ns);
 }
 
-/* Rows by class as they stood when the first unordered track was found. */
-struct old_rows {
-	struct bit_set ops, calls;
-};
-
 struct moved_row {
 	int64_t start_ns, dur_ns;
 	uint32_t kind;
@@ -171,77 +166,103 @@ static void move_rows(struct tscope_trace *trace, const struct track *track, uin
 	}
 }
 
-/* The side entries of a class of rows, in the order of the rows. */
-struct side {
-	const struct bit_set *rows;
-	void *items; /* of all tracks */
-	size_t item_bytes;
-};
-
-/* Moves what stands beside rows of a track to the order of the list. */
-static TSI_INLINE void move_side(struct builder *b, const struct side *side,
-				 const struct track *track, const uint32_t *list)
+/* Where what stands beside each row is, as the rows came; of none 0. */
+static uint32_t *index_sides(struct builder *b, const struct track *track, struct row_cursor at)
 {
-	size_t item_bytes = side->item_bytes;
-	uint32_t first = tsi_bit_set_rank(side->rows, track->first);
-	uint32_t count = tsi_bit_set_rank(side->rows, track->first + track->count) - first;
-	uint32_t moved = 0;
-	char *from = side->items,
-	     *fresh = count ? tsi_builder_new_array(b, count, item_bytes) : NULL;
-	if (!fresh)
-		return;
-	for (uint32_t i = 0; i < track->count; i++)
-		if (tsi_bit_set_has(side->rows, list[i]))
-			memcpy(fresh + moved++ * item_bytes,
-			       from + tsi_bit_set_rank(side->rows, list[i]) * item_bytes,
-			       item_bytes);
-	memcpy(from + first * item_bytes, fresh, count * item_bytes);
-	free(fresh);
+	uint32_t *sides = tsi_builder_new_array(b, track->count, sizeof(*sides));
+
+	for (uint32_t i = 0; sides && i < track->count; i++) {
+		uint8_t span_class = tsi_span_class(&b->trace->spans, track->first + i);
+		sides[i] = span_class == TSCOPE_SPAN_CPU_OP    ? at.op++
+			   : span_class == TSCOPE_SPAN_RUNTIME ? at.call++
+							       : 0;
+	}
+	return sides;
 }
 
-static void sort_track(struct builder *b, struct old_rows *old, const struct track *track)
+/* Room for those of a track. */
+struct fresh_sides {
+	uint32_t *op_ids, *call_ids;
+	struct runtime_call *calls;
+};
+
+static void fill_sides(const struct tscope_trace *trace, const struct track *track,
+		       const uint32_t *list, const uint32_t *sides, struct fresh_sides to)
+{
+	for (uint32_t i = 0; i < track->count; i++) {
+		uint32_t side = sides[list[i] - track->first];
+		uint8_t span_class = tsi_span_class(&trace->spans, list[i]);
+		if (span_class == TSCOPE_SPAN_CPU_OP) {
+			*to.op_ids++ = trace->op_ids[side];
+		} else if (span_class == TSCOPE_SPAN_RUNTIME) {
+			*to.call_ids++ = trace->call_ids[side];
+			*to.calls++ = trace->calls[side];
+		}
+	}
+}
+
+/* Behind the first items; nothing where there are none, and perhaps no room either. */
+static void put_back(void *items, size_t first, const void *fresh, size_t count, size_t item_bytes)
+{
+	if (count)
+		memcpy((char *)items + first * item_bytes, fresh, count * item_bytes);
+}
+
+/* Moves what stands beside rows of a track to the order of the list. */
+static void move_sides(struct builder *b, const struct track *track,
+		       const struct row_cursor *borders, const uint32_t *list)
 {
 	struct tscope_trace *trace = b->trace;
-	if (!old->ops.words) {
-		tsi_make_row_set(b, TSCOPE_SPAN_CPU_OP, &old->ops);
-		tsi_make_row_set(b, TSCOPE_SPAN_RUNTIME, &old->calls);
+	uint32_t op = borders[0].op, call = borders[0].call;
+	size_t op_count = borders[1].op - op, call_count = borders[1].call - call;
+	if (!op_count && !call_count)
+		return;
+	uint32_t *sides = index_sides(b, track, borders[0]);
+	struct fresh_sides fresh = {
+		.op_ids = tsi_builder_new_array(b, op_count, sizeof(*fresh.op_ids)),
+		.call_ids = tsi_builder_new_array(b, call_count, sizeof(*fresh.call_ids)),
+		.calls = tsi_builder_new_array(b, call_count, sizeof(*fresh.calls)),
+	};
+	if (b->status == TSCOPE_OK) {
+		fill_sides(trace, track, list, sides, fresh);
+		put_back(trace->op_ids, op, fresh.op_ids, op_count, sizeof(*fresh.op_ids));
+		put_back(trace->call_ids, call, fresh.call_ids, call_count,
+			 sizeof(*fresh.call_ids));
+		put_back(trace->calls, call, fresh.calls, call_count, sizeof(*fresh.calls));
 	}
+	free(sides);
+	free(fresh.op_ids);
+	free(fresh.call_ids);
+	free(fresh.calls);
+}
+
+static void sort_track(struct builder *b, const struct track *track,
+		       const struct row_cursor *borders)
+{
 	uint32_t *list = tsi_builder_new_array(b, track->count, sizeof(*list));
-	if (b->status != TSCOPE_OK) {
-		free(list);
-		return;
-	}
-	for (uint32_t i = 0; i < track->count; i++)
+
+	for (uint32_t i = 0; list && i < track->count; i++)
 		list[i] = track->first + i;
-	sort_rows(b, track, list);
-	if (b->status != TSCOPE_OK) {
-		free(list);
-		return;
-	}
-	const struct side calls = { &old->calls, trace->calls, sizeof(*trace->calls) };
-	const struct side call_ids = { &old->calls, trace->call_ids, sizeof(*trace->call_ids) };
-	const struct side op_ids = { &old->ops, trace->op_ids, sizeof(*trace->op_ids) };
-	move_side(b, &calls, track, list); /* inlined: each copies items of one size */
-	move_side(b, &call_ids, track, list);
-	move_side(b, &op_ids, track, list);
-	move_rows(trace, track, list);
+	if (list)
+		sort_rows(b, track, list);
+	if (b->status == TSCOPE_OK)
+		move_sides(b, track, borders, list);
+	if (b->status == TSCOPE_OK)
+		move_rows(b->trace, track, list);
 	free(list);
 }
 
 void tsi_group_rows(struct builder *b)
 {
 	struct tscope_trace *trace = b->trace;
-	struct old_rows old = { 0 };
 	bool has_moved = false;
 	const struct row_cursor *borders = tsi_place_rows(b);
 	for (uint32_t i = 0; b->status == TSCOPE_OK && borders && i < trace->track_count; i++) {
 		enum track_order order = tsi_merge_runs(b, &trace->tracks[i], &borders[i]);
 		has_moved |= order != TRACK_WAS_IN_ORDER;
 		if (order == TRACK_IS_IN_DISORDER)
-			sort_track(b, &old, &trace->tracks[i]);
+			sort_track(b, &trace->tracks[i], &borders[i]);
 	}
-	tsi_bit_set_deinit(&old.ops);
-	tsi_bit_set_deinit(&old.calls);
 	if (b->status != TSCOPE_OK || !borders)
 		return;
 	if (has_moved)
