@@ -39,6 +39,15 @@ enum tscope_status tscope_diff_open(struct tscope_diff **ret,
 				    const struct tscope_diff_options *options,
 				    struct tscope_error *err);
 
+/*
+ * More than two: the first is compared with the last, and facts of the analyzer history say what
+ * each of them took and where figures changed. Of those between only a few figures stay, so that
+ * hundreds of saved reports take no more memory than three. count >= 2.
+ */
+enum tscope_status tscope_diff_open_many(struct tscope_diff **ret, const char *const *paths,
+					 size_t count, const struct tscope_diff_options *options,
+					 struct tscope_error *err);
+
 void tscope_diff_free(struct tscope_diff *diff); /* NULL is fine */
 
 /* The facts of the comparison. */

@@ -49,6 +49,7 @@ ANALYZER(callbacks)
 ANALYZER(counters)
 ANALYZER(provenance)
 /* Analyzers of comparisons; they live in src/diff/. */
+DIFF_ANALYZER(history)
 DIFF_ANALYZER(setup_changes)
 DIFF_ANALYZER(step_change)
 DIFF_ANALYZER(explanation)

@@ -14,14 +14,10 @@
 
 static enum exit_code check_operands(const struct options *options)
 {
-	if (options->operand_count == TSCOPE_SIDE_COUNT)
+	if (options->operand_count >= TSCOPE_SIDE_COUNT)
 		return EXIT_CODE_OK;
-	if (options->operand_count < TSCOPE_SIDE_COUNT)
-		say("diff compares two: nothing was given to compare ", options->operands[0],
-		    " with");
-	else
-		say("diff compares two: ", options->operands[TSCOPE_SIDE_COUNT],
-		    " is one too many; the files of a run are compared as its folder");
+	say("diff compares two or more: nothing was given to compare ", options->operands[0],
+	    " with");
 	return EXIT_CODE_USAGE;
 }
 
@@ -53,8 +49,8 @@ static enum exit_code load(struct tscope_diff **diff, const struct options *opti
 	*diff = NULL;
 	progress_start(&progress, options, &diff_options.run.trace);
 	progress.is_of_many = true;
-	status =
-		tscope_diff_open(diff, (const char *const *)options->operands, &diff_options, &err);
+	status = tscope_diff_open_many(diff, (const char *const *)options->operands,
+				       (size_t)options->operand_count, &diff_options, &err);
 	progress_stop(&progress);
 	if (status != TSCOPE_OK) {
 		say_error(NULL, &err, ""); /* the message names the side */
@@ -127,7 +123,7 @@ static enum exit_code run_diff(const struct options *options)
 
 const struct command command_diff = {
 	.name = "diff",
-	.operands = "A B",
+	.operands = "A B [C...]",
 	.summary = "two runs or saved reports: what changed, is it real, what explains it",
 	.run = run_diff,
 };

@@ -23,9 +23,20 @@ struct diff_side {
 	const struct tscope_diagnosis *diagnosis;
 };
 
+/* Figures of one of several runs. */
+struct history_run {
+	const char *path;
+	/* Absent where the run does not say. */
+	struct tscope_value step_ns, reach_ns, mfu, exposed_comm_ns, peak_bytes;
+	int64_t finding_count;
+};
+
 struct comparison {
 	struct diff_side sides[TSCOPE_SIDE_COUNT];
 	double loss_tolerance; /* as in tscope_diff_options */
+	/* All runs where there are more than two: the sides are the first and the last. */
+	const struct history_run *runs;
+	size_t run_count;
 };
 
 /* Whether a figure of both sides changed, and how that is known. */
@@ -43,6 +54,10 @@ enum diff_verdict { DIFF_VERDICTS(TSI_NAMED_ID) };
 
 /* "same", "changed", "no_change", "undecided", "exact", "not_tested", "only_a", "only_b". */
 const char *tsi_diff_verdict_name(enum diff_verdict verdict);
+
+/* Figures of a run (diff_history.c). */
+struct history_run tsi_history_run(const char *path, const struct tscope_analysis *analysis,
+				   const struct tscope_diagnosis *diagnosis);
 
 /* The rank of a side with this number, or NULL. */
 const struct diff_rank *tsi_diff_find_rank(const struct diff_side *side, int64_t number);

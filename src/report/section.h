@@ -120,6 +120,7 @@ void tsi_section_counters(const struct panel *panel);
 void tsi_section_clock_sync(const struct panel *panel);
 
 /* Changes between two runs; with panel->all also what did not change. */
+void tsi_section_history(const struct panel *panel); /* section_diff_history.c */
 void tsi_section_explanation(const struct panel *panel);
 void tsi_section_rank_changes(const struct panel *panel);
 void tsi_section_kernel_changes(const struct panel *panel);
@@ -131,6 +132,9 @@ void tsi_section_fact_changes(const struct panel *panel);
 
 /* What changed, in a few lines for the head of the report of a comparison. */
 void tsi_put_changes(const struct panel *panel);
+
+/* Of more than two runs, where figures changed: lines of the head. */
+void tsi_put_history(const struct panel *panel);
 
 /* Gates that tripped for sure. */
 size_t tsi_tripped_count(const struct panel *panel);

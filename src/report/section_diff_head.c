@@ -348,8 +348,8 @@ static void put_gates(const struct panel *panel)
 
 /* Lines of the head by what they are worth: on one screen those at the end give way. */
 static void (*const lines[])(const struct panel *panel) = {
-	put_setup,    tsi_put_step_change, put_operators, put_ranks,         put_memory,
-	put_findings, put_losses,          put_settings,  put_other_figures, put_work,
+	put_operators, put_ranks,    put_memory,        put_findings,
+	put_losses,    put_settings, put_other_figures, put_work,
 };
 
 /* Appends lines; takes them back if they do not leave room on the screen. */
@@ -377,6 +377,9 @@ void tsi_put_changes(const struct panel *panel)
 
 	if (!start)
 		return;
+	tsi_put_history(panel);
+	put_setup(panel);
+	tsi_put_step_change(panel);
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++)
 		put_if_room(panel, lines[i]);
 	if (panel->doc->last == start)

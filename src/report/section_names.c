@@ -25,6 +25,7 @@ static const char *const titles[] = {
 	"FINDINGS",
 	"GATES",
 	"GROWTH",
+	"HISTORY",
 	"HOST MEMORY",
 	"INFERENCE",
 	"INPUT",

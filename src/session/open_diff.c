@@ -33,6 +33,8 @@ struct side {
 struct tscope_diff {
 	struct arena arena; /* owns paths and lists of ranks */
 	struct side sides[TSCOPE_SIDE_COUNT];
+	struct history_run *runs; /* of all, where there are more than two sides */
+	size_t run_count;
 	struct tscope_analysis *analysis;
 	char notes[MAX_NOTES][NOTE_CHARS];
 	size_t note_count;
@@ -149,7 +151,11 @@ static enum tscope_status compare(struct tscope_diff *diff,
 				  const struct tscope_diff_options *options,
 				  struct tscope_error *err)
 {
-	struct comparison comparison = { .loss_tolerance = options->loss_tolerance };
+	struct comparison comparison = {
+		.loss_tolerance = options->loss_tolerance,
+		.runs = diff->runs,
+		.run_count = diff->run_count,
+	};
 	struct analysis_scope scope = { .comparison = &comparison };
 
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
@@ -163,12 +169,69 @@ static enum tscope_status compare(struct tscope_diff *diff,
 	return tsi_analyze_level(&diff->analysis, LEVEL_DIFF, &scope, NULL, err);
 }
 
+/* ---- more than two ------------------------------------------------------------------------ */
+
+static void close_side(struct side *side)
+{
+	tscope_diagnosis_free(side->diagnosis);
+	tscope_run_free(side->run);
+	tsi_saved_report_deinit(&side->saved);
+}
+
+/* Opens one between the sides, and keeps its figures. */
+static enum tscope_status read_between(struct history_run *run, const char *path,
+				       const struct tscope_diff_options *options,
+				       struct tscope_error *err)
+{
+	struct side side = { .path = path };
+	struct arena arena = { 0 };
+	enum tscope_status status = open_side(&side, options, &arena, err);
+
+	if (status == TSCOPE_OK)
+		*run = tsi_history_run(path, side_analysis(&side), side.diagnosis);
+	close_side(&side);
+	tsi_arena_deinit(&arena);
+	return status;
+}
+
+static enum tscope_status read_history(struct tscope_diff *diff, const char *const *paths,
+				       size_t count, const struct tscope_diff_options *options,
+				       struct tscope_error *err)
+{
+	enum tscope_status status;
+
+	diff->runs = tsi_arena_new(&diff->arena, count, sizeof(*diff->runs));
+	status = tsi_arena_status(&diff->arena, err);
+	for (size_t i = 1; status == TSCOPE_OK && i + 1 < count; i++)
+		status = read_between(&diff->runs[i],
+				      tsi_arena_copy(&diff->arena, tsi_str_of(paths[i])), options,
+				      err);
+	if (status != TSCOPE_OK)
+		return status;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
+		const struct side *side = &diff->sides[i];
+		diff->runs[i ? count - 1 : 0] =
+			tsi_history_run(side->path, side_analysis(side), side->diagnosis);
+	}
+	diff->run_count = count;
+	return tsi_arena_status(&diff->arena, err);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
 static const struct tscope_diff_options default_options;
 
 enum tscope_status tscope_diff_open(struct tscope_diff **ret,
 				    const char *const paths[TSCOPE_SIDE_COUNT],
 				    const struct tscope_diff_options *options,
 				    struct tscope_error *err)
+{
+	return tscope_diff_open_many(ret, paths, TSCOPE_SIDE_COUNT, options, err);
+}
+
+enum tscope_status tscope_diff_open_many(struct tscope_diff **ret, const char *const *paths,
+					 size_t count, const struct tscope_diff_options *options,
+					 struct tscope_error *err)
 {
 	struct tscope_diff *diff = NULL;
 	enum tscope_status status = tsi_array_new(&diff, 1, sizeof(*diff), err);
@@ -178,10 +241,13 @@ enum tscope_status tscope_diff_open(struct tscope_diff **ret,
 	if (!options)
 		options = &default_options;
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		diff->sides[i].path = tsi_arena_copy(&diff->arena, tsi_str_of(paths[i]));
+		diff->sides[i].path =
+			tsi_arena_copy(&diff->arena, tsi_str_of(paths[i ? count - 1 : 0]));
 	status = tsi_arena_status(&diff->arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
 		status = open_side(&diff->sides[i], options, &diff->arena, err);
+	if (status == TSCOPE_OK && count > TSCOPE_SIDE_COUNT)
+		status = read_history(diff, paths, count, options, err);
 	if (status == TSCOPE_OK)
 		status = compare(diff, options, err);
 	if (status != TSCOPE_OK) {
@@ -197,11 +263,8 @@ void tscope_diff_free(struct tscope_diff *diff)
 	if (!diff)
 		return;
 	tscope_analysis_free(diff->analysis);
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
-		tscope_diagnosis_free(diff->sides[i].diagnosis);
-		tscope_run_free(diff->sides[i].run);
-		tsi_saved_report_deinit(&diff->sides[i].saved);
-	}
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		close_side(&diff->sides[i]);
 	tsi_arena_deinit(&diff->arena);
 	free(diff);
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the level of a series changes. */
+#include "diff/change_points.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/attributes.h"
+#include "fail_alloc.h"
+
+struct points_case {
+	const char *what;
+	double values[24];
+	size_t count;
+	size_t firsts[4]; /* the places that are found, from 1 on; 0 ends */
+};
+
+static const struct points_case cases[] = {
+	{ "a step", { 9, 10, 11, 10, 20, 21, 19, 20 }, 8, { 5 } },
+	{ "exact levels", { 1, 1, 1, 1, 1, 2, 2, 2 }, 8, { 6 } },
+	{ "up twice",
+	  { 10, 11, 10, 9, 10, 20, 21, 20, 19, 20, 30, 29, 30, 31, 30 },
+	  15,
+	  { 6, 11 } },
+	{ "noise", { 9, 12, 10, 11, 9, 12, 10, 11, 10, 12 }, 10, { 0 } },
+	{ "one odd run", { 10, 11, 10, 9, 10, 50, 10, 11, 9, 10 }, 10, { 0 } },
+	{ "equal", { 7, 7, 7, 7, 7, 7, 7, 7, 7 }, 9, { 0 } },
+	{ "less than 0.2 %", { 1000, 1000, 1000, 1000, 1001, 1001, 1001, 1001 }, 8, { 0 } },
+	{ "too few", { 1, 1, 1, 2, 2, 2, 2 }, 7, { 0 } },
+	{ "of no size", { 0, 0, 0, 0, 5, 5, 5, 5 }, 8, { 5 } },
+};
+
+static void levels_are_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct arena arena = { 0 };
+		struct change_points points =
+			tsi_change_points(cases[i].values, cases[i].count, 1, &arena);
+		size_t expected = 0;
+		for (; cases[i].firsts[expected]; expected++)
+			if (expected >= points.count ||
+			    points.items[expected].first + 1 != cases[i].firsts[expected])
+				fail_msg("%s: not found at %zu", cases[i].what,
+					 cases[i].firsts[expected]);
+		if (points.count != expected)
+			fail_msg("%s: %zu found", cases[i].what, points.count);
+		tsi_arena_deinit(&arena);
+	}
+}
+
+/* 9, 10, 11, 10 have the mean 10; 20, 21, 19, 20 have 20. */
+static void levels_are_means(void **state)
+{
+	(void)state;
+	struct arena arena = { 0 };
+	struct change_points points = tsi_change_points(cases[0].values, 8, 1, &arena);
+
+	assert_true(fabs(points.items[0].before - 10) < 1e-9);
+	assert_true(fabs(points.items[0].after - 20) < 1e-9);
+	tsi_arena_deinit(&arena);
+}
+
+static void failing_allocations_find_nothing(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n <= 3; n++) {
+		struct arena arena = { 0 };
+		fail_alloc_at(n);
+		struct change_points points = tsi_change_points(cases[0].values, 8, 1, &arena);
+		if (fail_alloc_stop()) {
+			assert_int_equal(points.count, 0);
+			assert_true(arena.has_failed);
+		}
+		tsi_arena_deinit(&arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(levels_are_found),
+		cmocka_unit_test(levels_are_means),
+		cmocka_unit_test(failing_allocations_find_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
