@@ -30,6 +30,8 @@ QWEN = "Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"
 COMPARED = published_tracelens.TRACES / "compare_test_e2e/reference/compare_h100_mi300_qwen_csvs"
 SIDES = (("a", "h100"), ("b", "mi300"))
 KINETO = program.DATA / "pytorch+kineto"
+HTA = program.DATA / "facebookresearch+HolisticTraceAnalysis"
+SAMPLES = "tb_plugin/samples/resnet50_num_workers_"
 US, MS = 1000, 1000000
 # A time of today in µs, as a double: a sum of n durations may be off by n times this.
 DOUBLE_NS = 250
@@ -203,6 +205,83 @@ def check_kineto(tscope, results):
                           (row["a_calls_per_step"], row["b_calls_per_step"], row["change_ns"]))
 
 
+# ---- what leads ----------------------------------------------------------------------------
+
+
+def lines_of(facts):
+    """(line, ms, certainty) of an explanation, as they stand."""
+    return [(row["line"], row["change_ns"] / MS, row["certainty"])
+            for row in facts["explanation"]["lines"]]
+
+
+def loader_ns(path):
+    """Time in the data loader of a mean step."""
+    spans = [event for event in traces.read(path).events if event.get("ph") == "X"]
+    steps = {event["name"] for event in spans if event["name"].startswith("ProfilerStep#")}
+    return sum(traces.to_ns(event["dur"]) for event in spans
+               if event["name"].startswith("enumerate(DataLoader)")) / len(steps)
+
+
+def check_loader(tscope, results):
+    """The same training twice: in one the loader takes 24 ms more of a step, and leads."""
+    paths = [next((KINETO / version / (SAMPLES + "0")).glob("*.gz"), None)
+             for version in ("@383a066433", "@769c3eb784")]
+    if None in paths:
+        print("kineto num_workers 0 twice: not here")
+        return
+    facts = compare(tscope, *paths)
+    line, change_ms, certainty = lines_of(facts)[0]
+    results.check("kineto num_workers 0 twice: the first line", ("data_stall", "certain"),
+                  (line, certainty))
+    # The loader begins before the device has finished the step before: a few percent of a ms.
+    results.near("kineto num_workers 0 twice: its ms", (loader_ns(paths[1]) - loader_ns(paths[0])) / MS,
+                 change_ms, 0.1)
+    part = facts["explanation"]["parts"][0]
+    results.check("kineto num_workers 0 twice: the first part", ("data_stall", "loader"),
+                  (part["line"], part["kind"]))
+
+
+def check_workers(tscope, results):
+    """num_workers 0 against 4: the wait for data goes, whatever a ragged last step says."""
+    paths = [next(iter(sorted(KINETO.glob(f"**/{SAMPLES}{count}/*.gz"))), None) for count in (0, 4)]
+    if None in paths:
+        print("kineto num_workers 0 and 4: not here")
+        return
+    rows = {line: (change_ms, certainty)
+            for line, change_ms, certainty in lines_of(compare(tscope, *paths))}
+    results.check("kineto num_workers 0 and 4: data_stall", (True, "certain"),
+                  (rows["data_stall"][0] < -5, rows["data_stall"][1]))
+
+
+def check_devices(tscope, results):
+    """HTA's control and test: an A100 against a V100, +46.7 ms, of which compute has +44.5."""
+    paths = [next((path for path in sorted(HTA.glob(f"**/*{side}*/**/*.json.gz"))), None)
+             for side in ("control", "test_trace_diff")]
+    if None in paths:
+        print("HTA control and test: not here")
+        return
+    facts = compare(tscope, *paths)
+    results.check("HTA control and test: the first line", "compute", lines_of(facts)[0][0])
+    results.near("HTA control and test: its ms", 44.5, lines_of(facts)[0][1], 0.1)
+
+
+def check_setup(tscope, results):
+    """Two vendors: that comes first, and operators stand by the device time that TraceLens publishes."""
+    paths = [published_tracelens.TRACES / device / QWEN for device in ("h100", "mi300")]
+    text = tscope.run("diff", *paths).stdout.decode().splitlines()
+    lines = [line.strip() for line in text if line.strip() and line[:2] == "  "]
+    setup = next(line for line in lines if not line[0].isdigit())
+    results.check("TraceLens Qwen: the first line",
+                  "SETUP    these runs differ in: device H100 SXM5 80GB → MI300X", setup)
+    results.check("TraceLens Qwen: lines of the screen", True, len(text) <= 24)
+    sheet = published_tracelens.read_sheet(COMPARED, "ops_summary")
+    changes = {line["name"]: abs(float(line["total_direct_kernel_time_ms__mi300_diff"]))
+               for line in sheet if line["total_direct_kernel_time_ms__mi300_diff"]}
+    first = max(changes, key=changes.get)
+    device = next(line for line in lines if line.startswith("DEVICE"))
+    results.check("TraceLens Qwen: the operator that changed most", first, device.split()[1])
+
+
 def main():
     program.need(program.DATA)
     tscope = program.Program(sys.argv[1])
@@ -210,6 +289,10 @@ def main():
     check_hta(tscope, results)
     check_tracelens(tscope, results)
     check_kineto(tscope, results)
+    check_loader(tscope, results)
+    check_workers(tscope, results)
+    check_devices(tscope, results)
+    check_setup(tscope, results)
     return results.exit_status()
 
 
