@@ -10,8 +10,11 @@ static const struct tscope_fact_def facts[] = { WORK_FACTS(TSI_FACT_DEF, "kernel
 
 static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
+static const struct tscope_fact_def kind_columns[] = { WORK_KIND_COLUMNS(TSI_FACT_DEF) };
+
 static const struct tscope_table_def tables[] = {
 	TSI_TABLE_DEF("list", list_columns, WORK_LIST_MEANING),
+	TSI_TABLE_DEF("kinds", kind_columns, "what kernels compute, the largest change first"),
 };
 
 static void diff_kernel_changes(const struct analysis_scope *scope, struct fact_sheet *out)

@@ -13,6 +13,7 @@
 #include "diff/comparison.h"
 #include "diff/explain_rank.h"
 #include "diff/sample_test.h"
+#include "diff/work_kinds.h"
 #include "diff/work_names.h"
 #include "diff/work_side.h"
 
@@ -377,6 +378,8 @@ static void compare(struct work *work)
 	collect_changes(work);
 	judge_changes(work);
 	add_rows(work);
+	if (work->source->are_kernels)
+		tsi_list_work_kinds(work->sides, 1, work->out);
 	set_facts(work);
 }
 

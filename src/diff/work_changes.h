@@ -68,6 +68,19 @@ enum work_column {
 #define WORK_LIST_MEANING                                                                          \
 	"the largest change of a mean step first; those that are the same at the end"
 
+/* The second table of kernels: what they compute, as people think. */
+#define WORK_KIND_COLUMNS(X)                                                                       \
+	X(WORK_KIND, "kind", TEXT, "as in kernels.by_kind: gemm, attention, norm …")               \
+	X(WORK_KIND_A_CALLS_PER_STEP, "a_calls_per_step", NUMBER, "kernels in a mean step of A")   \
+	X(WORK_KIND_B_CALLS_PER_STEP, "b_calls_per_step", NUMBER, "and of B")                      \
+	X(WORK_KIND_A_STEP_NS, "a_step_ns", NS, "their time in a mean step of A")                  \
+	X(WORK_KIND_B_STEP_NS, "b_step_ns", NS, "and of B")                                        \
+	X(WORK_KIND_CHANGE_NS, "change_ns", NS, "b_step_ns less a_step_ns")                        \
+	X(WORK_KIND_VERDICT, "verdict", TEXT,                                                      \
+	  "as in step_change, as if all kernels of a kind were slow in the same steps")
+
+enum work_kind_column { WORK_KIND_COLUMNS(TSI_FACT_ID) };
+
 /* The names of a ranking's table, facts and columns. */
 struct work_source {
 	const char *table;                  /* "kernels.by_name" */

@@ -73,6 +73,10 @@ static struct work_figures read_figures(const struct work_side *side, size_t row
 		.communicates = source->are_kernels && is_communication(side, row),
 	};
 
+	if (source->are_kernels) {
+		struct tscope_value kind = tsi_table_find(&side->rows, row, "kind");
+		figures.kind = kind.kind == TSCOPE_VALUE_TEXT ? kind.text : NULL;
+	}
 	if (source->all_device_ns) {
 		figures.self_ns = figure_at(side, row, "self_ns");
 		figures.call_ns = figure_at(side, row, "call_ns");

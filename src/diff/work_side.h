@@ -16,6 +16,7 @@ struct work_figures {
 	int64_t unlinked;    /* of the calls, those that may be from before the capture */
 	double deviation_ns; /* of the time per step; NAN: not known */
 	bool communicates;
+	const char *kind;         /* of a kernel: "gemm" …; NULL: not said */
 	int64_t self_ns, call_ns; /* own host time of the whole trace; of it, in calls */
 };
 

@@ -426,6 +426,30 @@ static void put_works(const struct panel *panel, const struct work *of)
 	tsi_doc_changes_more(changes, matching - shown);
 }
 
+/* What kernels compute, before what they are called. */
+static void put_kinds(const struct panel *panel)
+{
+	struct change kind = tsi_change_first(panel, "kernel_changes.kinds");
+	struct doc_changes *changes;
+
+	if (!tsi_change_is_there(&kind))
+		return;
+	changes = tsi_doc_changes(panel->doc, "kernels by what they compute");
+	for (; tsi_change_is_there(&kind); kind.row++) {
+		bool is_real = tsi_change_is_real(&kind);
+		if (tsi_change_int(&kind, "change_ns") == 0 && !panel->all)
+			continue;
+		tsi_doc_change(panel->doc, changes,
+			       &(struct doc_change){ .name = tsi_change_text(&kind, "kind"),
+						     .word = is_real ? "significant" : "",
+						     .a = tsi_change_cell(&kind, "a_step_ns"),
+						     .b = tsi_change_cell(&kind, "b_step_ns"),
+						     .change = tsi_change_cell(&kind, "change_ns"),
+						     .unit = TSCOPE_UNIT_NS,
+						     .is_cost = true });
+	}
+}
+
 static void put_work_section(const struct panel *panel, const struct work *of)
 {
 	struct change work = tsi_change_first(panel, of->table);
@@ -440,6 +464,8 @@ static void put_work_section(const struct panel *panel, const struct work *of)
 		tsi_doc_note(panel->doc,
 			     "a saved report holds the first rows only: what is new or gone is "
 			     "not known");
+	if (strcmp(of->analyzer, "kernel_changes") == 0)
+		put_kinds(panel);
 	put_works(panel, of);
 }
 

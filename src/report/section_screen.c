@@ -230,9 +230,7 @@ void tsi_put_screen(const struct panel *panel)
 				    (phases > 0 ? phases + 2 : 0));
 	if (phases > 0)
 		(void)tsi_put_if_room(panel, put_iterations, tsi_screen_left(panel));
-	while (meters > 0 && (int)meters + 2 > tsi_screen_left(panel))
-		meters--;
-	if (meters > 0)
+	if (meters > 0 && tsi_screen_left(panel) > CAPTION_LINES)
 		put_budget(panel, largest, meters);
 }
 

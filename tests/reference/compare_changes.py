@@ -31,7 +31,7 @@ LINE_NAMES = {
     "unattributed": "unattributed"}
 
 # A change is found as large as it was made up to the noise of two means of 14 steps.
-MOST_NOISE = 0.012
+MOST_NOISE = 0.015
 
 
 def tscope(program, *arguments):

@@ -593,9 +593,36 @@ static void every_allocation_may_fail(void **state)
 	compared_free(c);
 }
 
+/* 2 steps each: gemm has 40 + 20 ns of A and 90 of B a step, by other names; norm is as it was. */
+static void kernels_are_summed_by_what_they_compute(void **state)
+{
+	(void)state;
+	struct compared *c =
+		compare("steps.counted_count 2\nkernels.count 8\n"
+			"kernels.by_name name=sgemm kind=gemm count=2 counted=2 counted_ns=80 "
+			"step_deviation_ns=0\n"
+			"kernels.by_name name=hgemm kind=gemm count=2 counted=2 counted_ns=40 "
+			"step_deviation_ns=0\n"
+			"kernels.by_name name=ln kind=norm count=4 counted=4 counted_ns=20 "
+			"step_deviation_ns=0\n",
+			"steps.counted_count 2\nkernels.count 6\n"
+			"kernels.by_name name=Cijk kind=gemm count=2 counted=2 counted_ns=180 "
+			"step_deviation_ns=0\n"
+			"kernels.by_name name=ln kind=norm count=4 counted=4 counted_ns=20 "
+			"step_deviation_ns=0\n");
+
+	check_table(&c->result,
+		    "kernel_changes.kinds: kind a_calls_per_step b_calls_per_step a_step_ns "
+		    "b_step_ns change_ns",
+		    "gemm 2 1 60 90 30\n"
+		    "norm 2 2 10 10 0\n");
+	compared_free(c);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_are_summed_by_what_they_compute),
 		cmocka_unit_test(every_kind_of_change),
 		cmocka_unit_test(against_itself_nothing_changed),
 		cmocka_unit_test(what_tests_decide),
