@@ -39,6 +39,8 @@ struct export_files {
 	size_t rank_count, file_count;
 	char **paths;
 	struct output *outputs; /* those not yet written are zero */
+	size_t *made;           /* of each path: where the first folder ends that we made, or 0 */
+	bool is_done;
 };
 
 /* A file below the folder: "rank3/steps.jsonl", of a run with one rank "steps.jsonl". */
@@ -80,10 +82,27 @@ static int length_without_slash(const char *folder)
 	return (int)length;
 }
 
+/* Those that were made for a file; what is not empty stays. */
+static void remove_folders(char *path, size_t made)
+{
+	char *slash = strrchr(path, '/');
+
+	for (; made > 0 && slash && slash >= path + made; slash = strrchr(path, '/')) {
+		*slash = '\0';
+		if (rmdir(path) != 0)
+			return;
+	}
+}
+
+/* A failed export leaves neither files nor folders. */
 static void deinit(struct export_files *files)
 {
 	for (size_t i = 0; files->outputs && i < files->file_count; i++)
 		output_abandon(&files->outputs[i]);
+	for (size_t i = files->made && !files->is_done ? files->file_count : 0; i-- > 0;)
+		if (files->paths[i])
+			remove_folders(files->paths[i], files->made[i]);
+	free(files->made);
 	for (size_t i = 0; files->paths && i < files->file_count; i++)
 		free(files->paths[i]);
 	free(files->outputs);
@@ -106,9 +125,10 @@ static enum exit_code init(struct export_files *files, const struct tscope_run *
 	};
 	files->paths = calloc(files->file_count, sizeof(*files->paths));
 	files->outputs = calloc(files->file_count, sizeof(*files->outputs));
+	files->made = calloc(files->file_count, sizeof(*files->made));
 	inputs_init(&files->inputs, options);
 	inputs_add_run(&files->inputs, run);
-	if (!files->paths || !files->outputs)
+	if (!files->paths || !files->outputs || !files->made)
 		return EXIT_CODE_INTERNAL;
 	for (size_t i = 0; i < files->file_count; i++) {
 		struct place place = place_of_rank(files, i / RANK_FILE_COUNT,
@@ -248,14 +268,17 @@ static enum exit_code check_same_rank(const struct export_files *files,
 	return EXIT_CODE_OUTPUT;
 }
 
-/* Creates the folders that lead to a file, where they are not there yet. */
-static bool make_folders(char *path)
+/* Creates the folders that lead to a file, where they are not there yet; *made: the first one. */
+static bool make_folders(char *path, size_t *made)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		bool is_there;
 
 		*slash = '\0';
-		is_there = mkdir(path, 0777) == 0 || errno == EEXIST;
+		is_there = mkdir(path, 0777) == 0;
+		if (is_there && *made == 0)
+			*made = (size_t)(slash - path);
+		is_there = is_there || errno == EEXIST;
 		if (!is_there)
 			say_about(path, strerror(errno), "; the folder was not created");
 		*slash = '/';
@@ -272,7 +295,7 @@ static enum exit_code write_file(struct export_files *files, size_t index)
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 
-	if (!make_folders(files->paths[index]) ||
+	if (!make_folders(files->paths[index], &files->made[index]) ||
 	    !output_open(out, files->paths[index], &files->inputs))
 		return EXIT_CODE_OUTPUT;
 	status = file->write(out->stream, files->run, index / RANK_FILE_COUNT, &err);
@@ -320,6 +343,7 @@ static enum exit_code export_run(const struct tscope_run *run, const struct opti
 		code = check_same_rank(&files, options);
 	if (code == EXIT_CODE_OK)
 		code = write_all(&files);
+	files.is_done = code == EXIT_CODE_OK;
 	for (size_t i = 0; code == EXIT_CODE_OK && !options->quiet && i < files.file_count; i++) {
 		tscope_write_escaped(stdout, files.paths[i]);
 		putchar('\n');

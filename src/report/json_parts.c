@@ -461,6 +461,28 @@ static void write_doubts(struct json_writer *w, const struct sheet_view *sheet)
 		tsi_jw_end_object(w);
 }
 
+/* How many rows of rankings were left out, if any. */
+static void write_left_out(struct json_writer *w, const struct sheet_view *sheet, size_t top)
+{
+	bool is_open = false;
+
+	for (size_t i = 0; i < sheet->def->table_count; i++) {
+		const struct tscope_table_def *table = &sheet->def->tables[i];
+		const struct fact_table *found =
+			tsi_analysis_table(sheet->analysis, sheet->analyzer, i, sheet->scope);
+		size_t limit = row_limit(table, top);
+
+		if (!found || found->row_count <= limit)
+			continue;
+		if (!is_open)
+			tsi_json_object(w, "left_out");
+		is_open = true;
+		tsi_json_int_if(w, table->name, true, (int64_t)(found->row_count - limit));
+	}
+	if (is_open)
+		tsi_jw_end_object(w);
+}
+
 static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, size_t top)
 {
 	tsi_json_object(w, sheet->def->id);
@@ -486,6 +508,7 @@ static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, s
 		}
 		write_table(w, &rows, top);
 	}
+	write_left_out(w, sheet, top);
 	tsi_jw_end_object(w);
 }
 

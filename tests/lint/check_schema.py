@@ -87,10 +87,11 @@ def generate(lines):
     analyzers = {}
     for name, facts, tables in definitions(lines):
         properties = {"reliability": {"type": "string"}, "doubts": {"$ref": "#/$defs/doubts"},
+                      "left_out": {"$ref": "#/$defs/left_out"},
                       **nested(facts)}
         for table_name, shape, columns in tables:
             properties[table_name] = table(shape, columns)
-        analyzers[name] = members(properties, optional=["reliability", "doubts"])
+        analyzers[name] = members(properties, optional=["reliability", "doubts", "left_out"])
     facts = members(analyzers, optional=analyzers)
     return write(facts, 2) + "\n  }\n}\n"
 
