@@ -17,6 +17,7 @@ import make_composer
 import make_diff
 import make_fkat
 import make_flops
+import make_hang
 import make_host_memory
 import make_memory
 import make_metrics
@@ -387,6 +388,7 @@ def files():
         **make_run_memory.files(document),
         **make_diff.files(),
         **make_composer.files(),
+        **make_hang.files(),
         **make_mixed.files(),
         **make_rank_sets.files(),
         **make_servers.files(),

@@ -6,6 +6,7 @@
 #include <tscope/analysis.h>
 #include <tscope/diff.h>
 #include <tscope/gate.h>
+#include <tscope/hang.h>
 #include <tscope/memory.h>
 #include <tscope/run.h>
 
@@ -122,6 +123,20 @@ enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_mem
 					      size_t count,
 					      const struct tscope_report_options *options,
 					      struct tscope_error *err);
+
+/* Flight-recorder dumps to report on. */
+struct tscope_hang_report {
+	const struct tscope_hang *hang;
+	const struct tscope_analysis *analysis;
+	const struct tscope_diagnosis *diagnosis;
+	const struct tscope_gate_result *gates;
+	size_t gate_count;
+};
+
+/* Writes the report of dumps; options and failures as above. */
+enum tscope_status tscope_report_write_hang(FILE *out, const struct tscope_hang_report *report,
+					    const struct tscope_report_options *options,
+					    struct tscope_error *err);
 
 /* A comparison to report on. */
 struct tscope_diff_report {

@@ -38,6 +38,7 @@
 #include <tscope/diff.h>
 #include <tscope/error.h>
 #include <tscope/gate.h>
+#include <tscope/hang.h>
 #include <tscope/memory.h>
 #include <tscope/model.h>
 #include <tscope/report.h>

@@ -9,6 +9,7 @@
 
 struct trace_flops;   /* trace_flops.h */
 struct tscope_memory; /* model/memory/memory_file.h */
+struct tscope_hang;   /* hang/hang_file.h */
 struct comparison;    /* diff/comparison.h */
 struct world;         /* comm/world.h */
 struct replay_graph;  /* comm/replay.h */
@@ -64,6 +65,7 @@ struct analysis_scope {
 	const struct tscope_analysis *const *rank_memory;
 	/* A memory file, and an earlier one to compare with or NULL. At other levels both NULL. */
 	const struct tscope_memory *memory, *earlier;
+	const struct tscope_hang *hang;      /* dumps; else NULL */
 	const struct comparison *comparison; /* of two sides, at its level; else NULL */
 	const struct tscope_analysis_options *options;
 };
@@ -80,6 +82,7 @@ enum analyzer_level {
 	LEVEL_MEMORY_TRACKER = 1 << 6,
 	LEVEL_HOST_MEMORY = 1 << 7,
 	LEVEL_DIFF = 1 << 8, /* a comparison: the analyzers in src/diff/ */
+	LEVEL_HANG = 1 << 9, /* flight-recorder dumps */
 };
 
 /* The facts and the tables of a definition, from the arrays of them. */

@@ -3,6 +3,7 @@
 COMMAND(report)
 COMMAND(trace)
 COMMAND(memory)
+COMMAND(hang)
 COMMAND(diff)
 COMMAND(export)
 COMMAND(rules)

@@ -272,8 +272,8 @@ static const char *parse_steps(const char *text, void *field)
 }
 
 #define FIELD(name) offsetof(struct options, name)
-#define READERS "trace, memory, report, diff, export"
-#define REPORTERS "trace, memory, report, diff"
+#define READERS "trace, memory, hang, report, diff, export"
+#define REPORTERS "trace, memory, hang, report, diff"
 #define TRACE_READERS "trace, report, diff, export"
 #define TRACE_REPORTERS "trace, report, diff"
 #define RUN_REPORTERS "report, diff"
@@ -281,7 +281,7 @@ static const char *parse_steps(const char *text, void *field)
 
 /* In the order of --help. */
 static const struct option_row rows[] = {
-	{ "trace, memory, report", "fail-on", "GATE",
+	{ "trace, memory, hang, report", "fail-on", "GATE",
 	  "exit 1 if it trips: mfu<0.35, DIST.STRAGGLER (repeatable)", parse_value, FIELD(gates),
 	  tscope_gate_check },
 	{ "diff", "fail-on", "GATE", "exit 1 if it trips: mfu<-2%, new-finding (repeatable)",

@@ -23,8 +23,8 @@
 	"them; record with VizTracer"
 
 #define FLIGHT_RECORDER                                                                            \
-	"a dump of NCCL's flight recorder, which holds no steps: `torchfrtrace` compares the "     \
-	"dumps of all ranks"
+	"a dump of NCCL's flight recorder, which holds no steps: `tscope hang` reads the dumps "   \
+	"of all ranks"
 
 #define SUMMARY                                                                                    \
 	"a table that a profiler printed, without the times of calls: give the trace "             \

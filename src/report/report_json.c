@@ -277,6 +277,42 @@ static void write_files(struct json_writer *w, const struct tscope_memory_report
 	tsi_jw_end_array(w);
 }
 
+/* ---- flight-recorder dumps ---- */
+
+static void write_dump(struct json_writer *w, const struct tscope_hang_input *input)
+{
+	tsi_jw_object(w);
+	tsi_json_text(w, "path", input->path);
+	tsi_json_text(w, "format", "flight_recorder");
+	tsi_json_text(w, "form", input->form);
+	tsi_json_text(w, "compression", input->compression);
+	tsi_json_text(w, "version", input->version);
+	tsi_json_uint(w, "source_bytes", input->source_bytes);
+	tsi_json_uint(w, "bytes", input->bytes);
+	tsi_json_uint(w, "records", input->entry_count);
+	tsi_json_uint(w, "dropped_count", input->dropped_count);
+	tsi_json_int_if(w, "rank", input->rank >= 0, input->rank);
+	write_text_if(w, "note", input->is_superseded ? "another dump of this rank counts" : "");
+	tsi_json_damage(w, input->failure);
+	tsi_jw_end_object(w);
+}
+
+static void write_hang(struct json_writer *w, const struct tscope_hang_report *report, size_t top)
+{
+	tsi_json_array(w, "inputs");
+	for (size_t i = 0; i < tscope_hang_input_count(report->hang); i++) {
+		struct tscope_hang_input input = tscope_hang_input(report->hang, i);
+
+		write_dump(w, &input);
+	}
+	tsi_jw_end_array(w);
+	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
+	tsi_json_findings(w, report->diagnosis);
+	tsi_json_array(w, "not_evaluated");
+	tsi_jw_end_array(w);
+	tsi_json_gates(w, report->gates, report->gate_count);
+}
+
 /* ---- comparisons ---- */
 
 static void write_side(struct json_writer *w, const char *key, struct tscope_diff_side side)
@@ -324,6 +360,8 @@ void tsi_json_document(FILE *out, const struct report_subject *subject,
 		write_traces(&w, subject->traces, subject->count, options);
 	if (subject->files)
 		write_files(&w, subject->files, subject->count, options);
+	if (subject->hang)
+		write_hang(&w, subject->hang, options->top);
 	if (subject->run)
 		write_run(&w, subject->run, options->top);
 	if (subject->runs)

@@ -11,6 +11,7 @@ struct report_subject {
 	const struct tscope_trace_report *traces;
 	const struct tscope_memory_report *files;
 	size_t count; /* of traces or files, 1 or more */
+	const struct tscope_hang_report *hang;
 	const struct tscope_run_report *run;
 	const struct tscope_runs_report *runs;
 	const struct tscope_diff_report *diff;

@@ -56,6 +56,8 @@ static void compose(struct doc *doc, const struct report_subject *subject,
 		tsi_compose_trace(doc, &subject->traces[i], options);
 	for (size_t i = 0; subject->files && i < subject->count; i++)
 		tsi_compose_memory(doc, &subject->files[i], options);
+	if (subject->hang)
+		tsi_compose_hang(doc, subject->hang, options);
 	if (subject->run)
 		tsi_compose_run(doc, subject->run, options);
 	if (subject->runs)
@@ -138,6 +140,13 @@ enum tscope_status tscope_report_write_memory(FILE *out, const struct tscope_mem
 				       &(struct report_subject){ .files = reports, .count = count },
 				       options, err)
 		       : TSCOPE_OK;
+}
+
+enum tscope_status tscope_report_write_hang(FILE *out, const struct tscope_hang_report *report,
+					    const struct tscope_report_options *options,
+					    struct tscope_error *err)
+{
+	return write_subject(out, &(struct report_subject){ .hang = report }, options, err);
 }
 
 enum tscope_status tscope_report_write_diff(FILE *out, const struct tscope_diff_report *report,

@@ -21,6 +21,8 @@ void tsi_compose_trace(struct doc *doc, const struct tscope_trace_report *report
 		       const struct tscope_report_options *options);
 void tsi_compose_memory(struct doc *doc, const struct tscope_memory_report *report,
 			const struct tscope_report_options *options);
+void tsi_compose_hang(struct doc *doc, const struct tscope_hang_report *report,
+		      const struct tscope_report_options *options);
 void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
 		     const struct tscope_report_options *options);
 void tsi_compose_runs(struct doc *doc, const struct tscope_runs_report *report,

@@ -77,9 +77,9 @@ const struct rule tsi_rule_kernel_clock_throttling = {
 			  "says whether power, heat or other processes slow the device: raise the "
 			  "power limit, mend the cooling, move the neighbours; for benchmarks lock "
 			  "the clocks (nvidia-smi -lgc)",
-		.example = "In 9 steps of 100 ms GEMM kernels take 60 ms a step in the first three, "
-			   "63 and 66 in the others: 1.10, a finding of severity med with 3 ms "
-			   "to win.",
+		.example = "In 9 steps of 100 ms GEMM kernels take 60 ms a step in the first "
+			   "three, 63 and 66 in the others: 1.10, a finding of severity med "
+			   "with 3 ms to win.",
 		.parameters = {
 			{ "threshold", 1.03, "how many times as long at which it fires" },
 			{ "medium", 1.05, "how many times as long from which it is med" },

@@ -3,6 +3,11 @@
  * Every rule, in the order of the manual, which is also that of findings of
  * equal weight: the cause before its effects. No include guard: it is included twice.
  */
+RULE(hang_mismatch, "HANG.MISMATCH")
+RULE(hang_missing_call, "HANG.MISSING_CALL")
+RULE(hang_deadlock, "HANG.DEADLOCK")
+RULE(hang_no_dump, "HANG.NO_DUMP")
+RULE(hang_unfinished, "HANG.UNFINISHED")
 RULE(timing_dataloader_bound, "TIMING.DATALOADER_BOUND")
 RULE(timing_backward_heavy, "TIMING.BACKWARD_HEAVY")
 RULE(timing_optimizer_heavy, "TIMING.OPTIMIZER_HEAVY")

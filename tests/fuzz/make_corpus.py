@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets json, kernel_name, lanes, memray, metrics, op_work, plain, saved_report, steps, trace
+"""Writes the seeds of the fuzz targets hang, json, kernel_name, lanes, memray, metrics, op_work, plain, saved_report, steps, trace
 and world: one short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is
 added by hand as corpus/<target>/fix-<what>.)
 
@@ -9,9 +9,12 @@ usage: make_corpus.py
 import gzip
 import json
 import pathlib
+import pickle
+import random
 import struct
+import sys
 
-CORPUS = pathlib.Path(__file__).parent / "corpus"
+CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 
 VALUES = {
     "numbers": b'[0,-1,1.5e3,9223372036854775807,18446744073709551615,1e400,"12"]',
@@ -431,6 +434,30 @@ LANES = {
 }
 
 
+def hangs():
+    """Small jobs with each fault: the dumps of up to four ranks, between lines of dashes."""
+    sys.path.append(str(CORPUS.parents[2] / "tests/reference"))
+    import hang_jobs
+
+    for fault in hang_jobs.FAULTS:
+        for seed in range(100):
+            job = hang_jobs.Job(random.Random(f"{fault.__name__} {seed}"), 4, tp=1, pp=4, steps=2,
+                                layers=1, has_experts=False)
+            if fault in (hang_jobs.split, hang_jobs.order, hang_jobs.root):
+                job = hang_jobs.Job(random.Random(f"{fault.__name__} {seed}"), 4, tp=1, pp=1,
+                                    steps=2, layers=1, has_experts=True, has_gather=True)
+            truth = fault(job)
+            if truth:
+                break
+        job.run()
+        writer = hang_jobs.Writer(random.Random(fault.__name__), job)
+        writer.has_frames, writer.capacity, writer.protocol = fault is hang_jobs.size, 12, 2
+        dumps = [writer.texts(writer.dump(r)) if writer.is_json else
+                 pickle.dumps(writer.dump(r), protocol=2)
+                 for r in range(4) if r not in truth.drop]
+        yield fault.__name__, b"\n----\n".join(dumps)
+
+
 def write(target, name, data):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -443,6 +470,8 @@ def main():
         write("memory", "memray_" + name, data + b"\0")
     for name, data in MEMORY.items():
         write("memory", name, data + b"\0")
+    for name, data in hangs():
+        write("hang", name, data)
     for name, data in VALUES.items():
         write("json", name, data)
     for name, data in KERNEL_NAMES.items():

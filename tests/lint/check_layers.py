@@ -9,7 +9,7 @@ import re
 import sys
 
 # The path, lowest first. A folder may include those before it, and itself.
-LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "comm", "analyze",
+LAYERS = ["base", "device", "input", "decode", "model", "timeline", "run", "comm", "hang", "analyze",
           "rules", "diff", "gate", "report",
           "session", "version.c", "cli"]
 GENERATED = {"config.h"}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_HANG_HANG_FILE_H
+#define TSCOPE_HANG_HANG_FILE_H
+
+#include "hang/verdict.h"
+
+#include <tscope/hang.h>
+
+/* What is behind tscope_hang_open(): files, the dumps joined, the verdict. */
+struct tscope_hang {
+	struct arena arena; /* of texts and verdict */
+	const char *path;
+	struct tscope_hang_input *inputs;
+	struct tscope_error *failures; /* beside inputs */
+	size_t input_count;
+	struct hang_model model;
+	struct hang_verdict verdict;
+};
+
+#endif

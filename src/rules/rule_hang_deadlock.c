@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* HANG.DEADLOCK: ranks call the same operations in different orders. */
+#include "rules/hang_finding.h"
+
+#include <inttypes.h>
+
+static void evaluate_hang_deadlock(struct rule_context *ctx)
+{
+	const char *own = tsi_rule_text(ctx, "hang.culprit_call");
+
+	if (!tsi_hang_is_found(ctx, "order"))
+		return;
+	if (tsi_rule_flag(ctx, "hang.is_tie"))
+		tsi_hang_fire(ctx, "deadlock: %s wait for each other, each in another call",
+			      tsi_hang_culprits(ctx).text);
+	else
+		tsi_hang_fire(ctx, "deadlock: %s waits in %.240s first",
+			      tsi_hang_culprits(ctx).text, own);
+	for (size_t row = 0; row < tsi_rule_rows(ctx, "hang.chain") && row < 4; row++)
+		tsi_rule_detail(ctx, "rank %.40s in %.100s, for rank %.40s",
+				tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "ranks")),
+				tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "call")),
+				tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "waits_for")));
+}
+
+const struct rule tsi_rule_hang_deadlock = {
+	.def = {
+		.id = "HANG.DEADLOCK",
+		.summary = "ranks wait for each other in calls of different groups",
+		.facts = { "hang.kind" },
+		.trigger = "Fires where flight-recorder dumps show a circle: ranks wait in a "
+			   "call for others that wait in another call, of another group or of "
+			   "messages, for the first; high. Where fewer ranks are in one of the "
+			   "calls than in the others these are to blame.",
+		.meaning = "The ranks called the same operations in different orders. Calls of "
+			   "different groups share the device: the second starts only when the "
+			   "first is done.",
+		.advice = "call operations of different groups in the same order on all "
+			  "ranks; of messages let one side receive first, or post both in one "
+			  "batch_isend_irecv",
+		.example = "Rank 0 waits in all_reduce of group 1 for rank 1, rank 1 in "
+			   "all_gather of group 2 for rank 0: a finding of severity high that "
+			   "names both.",
+	},
+	.evidence = { "hang.kind", "hang.call", "hang.culprit_ranks", "hang.waiting_count",
+		      "hang.timeout_ns", "hang.culprit_call" },
+	.is_separate = true,
+	.cause = CAUSE_hang_deadlock,
+	.evaluate = evaluate_hang_deadlock,
+};

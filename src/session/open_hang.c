@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The path of flight-recorder dumps: files found by content, each read by whatever thread is free
+ * to plain data and from that to a dump (src/hang/dump.c); the plain data goes at once. Then the
+ * dumps of all ranks are joined and judged (src/hang/), and the verdict becomes facts.
+ */
+#include <tscope/hang.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyze/analysis.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "decode/plain/plain_reader.h"
+#include "hang/hang_file.h"
+#include "run/find.h"
+#include "run/folder.h"
+#include "session/open_trace.h"
+
+enum {
+	HEAD_BYTES = 64 << 10,
+	MAX_FILES = 1 << 20,
+	MAX_DEPTH = 8,
+	STALE_NS_PER_S = 1000000000,
+	STALE_S = 24 * 3600, /* of another job */
+};
+
+/* A file on its way to a dump. */
+struct dump_file {
+	const char *path;
+	const void *data; /* NULL: in the file */
+	size_t length;
+	bool is_named;   /* given itself: it has to be a dump */
+	bool is_foreign; /* no dump */
+	int64_t written_ns;
+	const struct tscope_trace_options *options;
+	struct dump dump;
+	struct source source;
+	const char *form;
+	enum tscope_status status;
+	struct tscope_error error;
+};
+
+struct dump_files {
+	struct arena arena;
+	struct dump_file *items;
+	size_t count, capacity;
+};
+
+/* ---- finding ------------------------------------------------------------------------------- */
+
+static void add_file(struct dump_files *files, const char *path, const struct stat *stat,
+		     bool is_named)
+{
+	struct dump_file *file = tsi_arena_push(&files->arena, &files->items, &files->count,
+						&files->capacity, sizeof(*file));
+
+	if (!file)
+		return;
+	file->path = tsi_arena_copy(&files->arena, tsi_str_of(path));
+	file->is_named = is_named;
+	if (stat && stat->st_mtim.tv_sec > 0 && stat->st_mtim.tv_sec < INT64_MAX / 2000000000)
+		file->written_ns =
+			(int64_t)stat->st_mtim.tv_sec * STALE_NS_PER_S + stat->st_mtim.tv_nsec;
+}
+
+static enum tscope_status find_in(struct dump_files *files, const char *path, unsigned depth,
+				  struct tscope_error *err)
+{
+	const struct folder_query query = { .path = path,
+					    .prefix = TSI_STR(""),
+					    .max_count = MAX_FILES - files->count };
+	struct folder folder;
+	enum tscope_status status = tsi_folder_read(&folder, &query, err);
+
+	for (size_t i = 0; i < folder.count && status == TSCOPE_OK; i++) {
+		const struct folder_entry *entry = &folder.items[i];
+
+		if (tsi_is_folder(entry) && depth < MAX_DEPTH)
+			status = find_in(files, entry->path, depth + 1, err);
+		else if (entry->error == 0 && S_ISREG(entry->stat.st_mode))
+			add_file(files, entry->path, &entry->stat, false);
+	}
+	tsi_arena_deinit(&folder.arena);
+	if (status != TSCOPE_OK)
+		return depth == 0 ? tsi_fail_within(err, "%s", path) : status;
+	return status;
+}
+
+static enum tscope_status find_files(struct dump_files *files, const char *const *paths,
+				     size_t count, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; i < count && status == TSCOPE_OK; i++) {
+		struct stat stat_of;
+		bool exists = strcmp(paths[i], "-") != 0 && stat(paths[i], &stat_of) == 0;
+
+		if (exists && S_ISDIR(stat_of.st_mode))
+			status = find_in(files, paths[i], 0, err);
+		else
+			add_file(files, paths[i], exists ? &stat_of : NULL, true);
+	}
+	return status != TSCOPE_OK ? status : tsi_arena_status(&files->arena, err);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static enum tscope_status read_plain(struct dump_file *file, struct input *in,
+				     struct tscope_error *err)
+{
+	struct str head = { NULL, 0 };
+	struct plain *plain = NULL;
+	enum tscope_status status;
+
+	/* Other errors of the input come back when it is read. */
+	if (tsi_input_peek(in, HEAD_BYTES, &head.data, &head.length, NULL) == TSCOPE_E_NOMEM)
+		return tsi_fail_nomem(err);
+	if (!file->is_named && !tsi_is_dump_head(head)) {
+		file->is_foreign = true;
+		return TSCOPE_OK;
+	}
+	status = tsi_plain_read(&plain, &file->form, in, NULL, err);
+	if (status != TSCOPE_OK)
+		return status;
+	if (tsi_is_dump(plain))
+		status = tsi_dump_read(&file->dump, plain, err);
+	else if (file->is_named)
+		status = tsi_fail(err, TSCOPE_E_FORMAT,
+				  "no flight-recorder dump: neither entries nor pg_config");
+	else
+		file->is_foreign = true;
+	tsi_plain_free(plain);
+	return status;
+}
+
+static enum tscope_status read_input(struct dump_file *file, struct input *in,
+				     struct tscope_error *err)
+{
+	enum tscope_status status = read_plain(file, in, err);
+
+	if (status == TSCOPE_OK && !file->is_foreign)
+		status = tsi_describe_source(&file->source, file->path, in, err);
+	tsi_input_close(in);
+	return status;
+}
+
+/* The number that a name ends in: nccl_trace_rank_12, _dump_3.json. */
+static int64_t trailing_rank(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t end;
+	int64_t rank = 0;
+
+	name = name ? name + 1 : path;
+	end = strcspn(name, ".");
+	size_t first = end;
+	while (first > 0 && tsi_is_digit(name[first - 1]))
+		first--;
+	return first < end && tsi_str_to_int64((struct str){ name + first, end - first }, &rank)
+		       ? rank
+		       : -1;
+}
+
+static enum tscope_status open_file(struct dump_file *file, struct input **in)
+{
+	struct input_options options = tsi_input_options_of(file->options);
+
+	options.single_thread = true;
+	if (file->data)
+		return tsi_input_open_memory(in, file->data, file->length, &options, &file->error);
+	return tsi_input_open_file(in, file->path, &options, &file->error);
+}
+
+static void read_file(struct dump_file *file)
+{
+	struct input *in;
+
+	file->form = "";
+	file->dump = (struct dump){ .rank = -1, .version = "", .host = "" };
+	file->status = open_file(file, &in);
+	if (file->status == TSCOPE_OK)
+		file->status = read_input(file, in, &file->error);
+	/* Of a folder only what began as a dump is worth a word. */
+	if (file->status != TSCOPE_OK && !file->is_named && file->form[0] == '\0')
+		file->is_foreign = true;
+	if (file->dump.rank < 0)
+		file->dump.rank = trailing_rank(file->path);
+	if (file->dump.rank < 0)
+		file->dump.rank = tsi_rank_of_path(file->path);
+	file->dump.written_ns = file->written_ns;
+}
+
+/* Every so many files are one job. */
+struct file_span {
+	struct dump_file *files;
+	size_t count;
+};
+
+static enum tscope_status read_span(void *argument, unsigned lane, struct tscope_error *err)
+{
+	const struct file_span *span = argument;
+
+	(void)lane;
+	for (size_t i = 0; i < span->count; i++) {
+		read_file(&span->files[i]);
+		if (span->files[i].status == TSCOPE_E_NOMEM)
+			return tsi_fail_nomem(err);
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status read_files(struct dump_files *files,
+				     const struct tscope_trace_options *options,
+				     struct tscope_error *err)
+{
+	unsigned threads = options->thread_count ? options->thread_count : 4;
+	struct file_span *spans = tsi_arena_new(&files->arena, files->count, sizeof(*spans));
+	struct job *jobs = tsi_arena_new(&files->arena, files->count, sizeof(*jobs));
+
+	if (!spans || !jobs)
+		return tsi_arena_status(&files->arena, err);
+	for (size_t i = 0; i < files->count; i++) {
+		files->items[i].options = options;
+		spans[i] = (struct file_span){ &files->items[i], 1 };
+		jobs[i] = (struct job){ read_span, &spans[i] };
+	}
+	return tsi_run_jobs(jobs, files->count, threads, err);
+}
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+static void fill_input(struct tscope_hang *hang, struct dump_file *file)
+{
+	struct tscope_hang_input *input = &hang->inputs[hang->input_count];
+	struct tscope_error *failure = &hang->failures[hang->input_count++];
+
+	*failure = file->error;
+	*input = (struct tscope_hang_input){
+		.path = tsi_arena_copy(&hang->arena, tsi_str_of(file->path)),
+		.form = *file->form ? file->form : "unknown",
+		.compression =
+			file->source.compression
+				? tsi_arena_copy(&hang->arena, tsi_str_of(file->source.compression))
+				: "none",
+		.version = tsi_arena_copy(&hang->arena, tsi_str_of(file->dump.version)),
+		.source_bytes = file->source.source_bytes,
+		.bytes = file->source.bytes,
+		.entry_count = file->dump.entry_count,
+		.dropped_count = file->dump.dropped_count,
+		.rank = file->dump.rank,
+		.failure = file->status != TSCOPE_OK ? failure : NULL,
+	};
+}
+
+static int compare_files(const void *left, const void *right)
+{
+	const struct dump_file *a = left, *b = right;
+
+	if (a->dump.rank != b->dump.rank)
+		return a->dump.rank < b->dump.rank ? -1 : 1;
+	if (a->dump.last_ns != b->dump.last_ns)
+		return a->dump.last_ns > b->dump.last_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static bool is_dump_of_job(const struct dump_file *file, int64_t newest_ns)
+{
+	return file->status == TSCOPE_OK && !file->is_foreign && file->dump.rank >= 0 &&
+	       (file->dump.last_ns == 0 ||
+		newest_ns - file->dump.last_ns < (int64_t)STALE_S * STALE_NS_PER_S);
+}
+
+/* Of each rank the newest; what is a day older than the newest is of another job. */
+static enum tscope_status choose_dumps(struct tscope_hang *hang, struct dump_files *files,
+				       struct tscope_error *err)
+{
+	struct dump *dumps = NULL;
+	size_t count = 0;
+	int64_t newest_ns = 0;
+	enum tscope_status status = tsi_array_make(&dumps, files->count, sizeof(*dumps), err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	qsort(files->items, files->count, sizeof(*files->items), compare_files);
+	for (size_t i = 0; i < files->count; i++)
+		if (files->items[i].dump.last_ns > newest_ns)
+			newest_ns = files->items[i].dump.last_ns;
+	for (size_t i = 0; i < files->count; i++) {
+		struct dump_file *file = &files->items[i];
+
+		if (file->is_foreign)
+			continue;
+		fill_input(hang, file);
+		if (is_dump_of_job(file, newest_ns) &&
+		    (count == 0 || dumps[count - 1].rank != file->dump.rank)) {
+			dumps[count++] = file->dump;
+			file->dump = (struct dump){ 0 };
+		} else if (file->status == TSCOPE_OK) {
+			hang->inputs[hang->input_count - 1].is_superseded = true;
+		}
+	}
+	return tsi_hang_join(&hang->model, dumps, count, err);
+}
+
+static enum tscope_status refuse(const struct tscope_hang *hang, struct tscope_error *err)
+{
+	for (size_t i = 0; i < hang->input_count; i++)
+		if (hang->inputs[i].failure) {
+			*err = *hang->inputs[i].failure;
+			return hang->input_count == 1
+				       ? err->status
+				       : tsi_fail_within(err, "%s", hang->inputs[i].path);
+		}
+	if (hang->input_count > 0)
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"%s: the rank stands neither in the dump nor in its name",
+				hang->inputs[0].path);
+	return tsi_fail(err, TSCOPE_E_EMPTY,
+			"no flight-recorder dumps here (nccl_trace_rank_N, comm_lib_trace_rank_N)");
+}
+
+/* A rank whose dump cannot be read did write one: nobody knows what it called. */
+static void excuse_unreadable(struct tscope_hang *hang)
+{
+	const struct wait_op *op = hang->verdict.op;
+
+	for (size_t i = 0; i < hang->input_count && hang->verdict.kind == HANG_NO_DUMP; i++)
+		for (uint32_t k = 0; k < op->culprit_count; k++)
+			if (hang->inputs[i].failure && hang->inputs[i].rank == op->culprits[k])
+				hang->verdict.kind = HANG_UNDECIDED;
+}
+
+static enum tscope_status settle(struct tscope_hang *hang, struct dump_files *files,
+				 struct tscope_error *err)
+{
+	enum tscope_status status;
+
+	hang->inputs = tsi_arena_new(&hang->arena, files->count, sizeof(*hang->inputs));
+	hang->failures = tsi_arena_new(&hang->arena, files->count, sizeof(*hang->failures));
+	if (!hang->inputs || !hang->failures)
+		return tsi_arena_status(&hang->arena, err);
+	status = choose_dumps(hang, files, err);
+	if (status == TSCOPE_OK && hang->model.dump_count == 0)
+		status = refuse(hang, err);
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_hang_judge(&hang->verdict, &hang->model, &hang->arena);
+	excuse_unreadable(hang);
+	return tsi_arena_status(&hang->arena, err);
+}
+
+static void free_files(struct dump_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		tsi_dump_deinit(&files->items[i].dump);
+		free(files->items[i].source.path);
+	}
+	tsi_arena_deinit(&files->arena);
+}
+
+static enum tscope_status finish(struct tscope_hang **ret, struct dump_files *files,
+				 const char *path, enum tscope_status status,
+				 struct tscope_error *err)
+{
+	struct tscope_hang *hang = NULL;
+
+	if (status == TSCOPE_OK)
+		status = tsi_array_new(&hang, 1, sizeof(*hang), err);
+	if (status == TSCOPE_OK) {
+		hang->path = tsi_arena_copy(&hang->arena, tsi_str_of(path));
+		status = settle(hang, files, err);
+	}
+	free_files(files);
+	if (status != TSCOPE_OK)
+		tscope_hang_free(hang);
+	else
+		*ret = hang;
+	return status;
+}
+
+static const struct tscope_trace_options default_options;
+
+enum tscope_status tscope_hang_open(struct tscope_hang **ret, const char *const *paths,
+				    size_t path_count, const struct tscope_trace_options *options,
+				    struct tscope_error *err)
+{
+	const struct tscope_trace_options *o = options ? options : &default_options;
+	struct dump_files files = { .items = NULL };
+	enum tscope_status status = find_files(&files, paths, path_count, err);
+
+	if (status == TSCOPE_OK)
+		status = read_files(&files, o, err);
+	return finish(ret, &files, paths[0], status, err);
+}
+
+enum tscope_status tscope_hang_open_memory(struct tscope_hang **ret,
+					   const struct tscope_hang_dump *dumps, size_t count,
+					   const struct tscope_trace_options *options,
+					   struct tscope_error *err)
+{
+	struct dump_files files = { .items = NULL };
+	enum tscope_status status;
+
+	for (size_t i = 0; i < count; i++) {
+		add_file(&files, dumps[i].name, NULL, true);
+		if (files.count > i) {
+			files.items[i].data = dumps[i].data;
+			files.items[i].length = dumps[i].length;
+		}
+	}
+	status = tsi_arena_status(&files.arena, err);
+	if (status == TSCOPE_OK)
+		status = read_files(&files, options ? options : &default_options, err);
+	return finish(ret, &files, count ? dumps[0].name : "", status, err);
+}
+
+void tscope_hang_free(struct tscope_hang *hang)
+{
+	if (!hang)
+		return;
+	tsi_hang_deinit(&hang->model);
+	tsi_arena_deinit(&hang->arena);
+	free(hang);
+}
+
+const char *tscope_hang_path(const struct tscope_hang *hang)
+{
+	return hang->path;
+}
+
+size_t tscope_hang_input_count(const struct tscope_hang *hang)
+{
+	return hang->input_count;
+}
+
+struct tscope_hang_input tscope_hang_input(const struct tscope_hang *hang, size_t index)
+{
+	return hang->inputs[index];
+}
+
+enum tscope_status tscope_hang_analyze(struct tscope_analysis **ret, const struct tscope_hang *hang,
+				       const struct tscope_analysis_options *options,
+				       struct tscope_error *err)
+{
+	const struct analysis_scope scope = { .hang = hang, .options = options };
+	struct tscope_analysis *analysis = NULL;
+	enum tscope_status status = tsi_analyze_level(&analysis, LEVEL_HANG, &scope, NULL, err);
+
+	if (status == TSCOPE_OK)
+		status = tsi_analysis_detach(analysis, err);
+	if (status != TSCOPE_OK) {
+		tscope_analysis_free(analysis);
+		return status;
+	}
+	*ret = analysis;
+	return TSCOPE_OK;
+}

@@ -1,0 +1,1 @@
+tscope hang --full data/hang_order

@@ -1,0 +1,1 @@
+tscope hang --format json data/hang_missing_call

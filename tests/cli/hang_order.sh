@@ -1,0 +1,1 @@
+tscope hang data/hang_order

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts over dumps of two and three ranks, each of which a test spells out. */
+#include "analysis_check.h"
+#include "fail_alloc.h"
+#include "test_folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <tscope/hang.h>
+
+#define DUMP(entries)                                                                              \
+	"{\"version\":\"2.9\",\"pg_config\":{\"0\":{\"name\":\"0\",\"desc\":\"tp\","               \
+	"\"ranks\":\"[0, 1, 2]\"}},\"entries\":[" entries "]}"
+/* In ns after 1 s; 600 s may pass. */
+#define CALL(record, seq, name, sizes, at, state)                                                  \
+	"{\"record_id\":" record ",\"pg_id\":0,\"process_group\":[\"0\",\"tp\"],"                  \
+	"\"collective_seq_id\":" seq ",\"p2p_seq_id\":0,\"profiling_name\":\"nccl:" name "\","     \
+	"\"time_created_ns\":" at ",\"input_sizes\":[[" sizes "]],\"output_sizes\":[[" sizes "]]," \
+	"\"input_dtypes\":[\"Float\"],\"output_dtypes\":[\"Float\"],\"state\":\"" state "\","      \
+	"\"timeout_ms\":600000,\"is_p2p\":false,\"frames\":[{\"name\":\"f\",\"filename\":"         \
+	"\"/torch/x.py\",\"line\":1},{\"name\":\"step\",\"filename\":\"a/train.py\",\"line\":7}]}"
+#define DONE CALL("0", "1", "all_reduce", "4,2", "1000000001", "completed")
+
+static const char *const names[] = { "rank_0", "rank_1", "rank_2" };
+
+/* Dumps of ranks 0 to 2; NULL: none. */
+static struct analyzed *judge(const char *const dumps[3])
+{
+	static const char *const folder[] = { "." };
+	struct tscope_hang *hang;
+	struct tscope_error err = { 0 };
+	struct analyzed *a = calloc(1, sizeof(*a));
+
+	for (size_t i = 0; i < 3; i++) {
+		if (dumps[i])
+			put_file(names[i], dumps[i]);
+		else
+			(void)remove(names[i]);
+	}
+	if (tscope_hang_open(&hang, folder, 1, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	assert_int_equal(tscope_hang_analyze(&a->analysis, hang, NULL, &err), TSCOPE_OK);
+	tscope_hang_free(hang);
+	return a;
+}
+
+static void check(const char *const dumps[3], const char *names_of, const char *expected)
+{
+	struct analyzed *a = judge(dumps);
+
+	check_facts(a, names_of, expected);
+	analyzed_free(a);
+}
+
+#define VERDICT "hang: kind culprit_ranks sequence waiting_ranks"
+
+static const char waits[] =
+	DUMP(DONE "," CALL("1", "2", "all_reduce", "8", "2000000000", "scheduled"));
+
+static void who_never_called_is_named(void **state)
+{
+	struct analyzed *a = judge((const char *const[]){ waits, DUMP(DONE), waits });
+
+	(void)state;
+	check_facts(a, VERDICT, "missing_call 1 2 0, 2");
+	check_facts(a, "hang: call culprit_call culprit_site waiter_rank behind_count since_ns",
+		    "all_reduce #2 of group 0 (tp, ranks 0-2) all_reduce #1 train.py:7 step 0 1 "
+		    "2000000000");
+	check_table(a, "hang.ranks: rank role state",
+		    "1 culprit completed\n0 waiting scheduled\n2 waiting scheduled\n");
+	check_table(a, "hang.stacks: rank function place",
+		    "1 f /torch/x.py:1\n1 step a/train.py:7\n0 f /torch/x.py:1\n0 step "
+		    "a/train.py:7\n");
+	analyzed_free(a);
+}
+
+static void what_differs_is_named(void **state)
+{
+	static const char other[] =
+		DUMP(DONE "," CALL("1", "2", "broadcast", "8", "2000000000", "scheduled"));
+	static const char larger[] =
+		DUMP(DONE "," CALL("1", "2", "all_reduce", "9", "2000000000", "scheduled"));
+	static const char reshaped[] =
+		DUMP(DONE "," CALL("1", "2", "all_reduce", "2,4", "2000000000", "scheduled"));
+
+	(void)state;
+	check((const char *const[]){ waits, waits, other }, VERDICT, "other_collective 2 2 0-1");
+	check((const char *const[]){ waits, larger, waits }, VERDICT, "size 1 2 0, 2");
+	/* The library moves elements, not shapes. */
+	check((const char *const[]){ waits, reshaped, waits }, VERDICT, "unfinished - 2 0-2");
+}
+
+static void nobody_is_blamed_for_what_is_not_known(void **state)
+{
+	/* Its buffer begins after the others began to wait. */
+	static const char lost[] =
+		DUMP("{\"record_id\":900,\"process_group\":[\"9\",\"\"],\"collective_seq_id\":7,"
+		     "\"profiling_name\":\"nccl:barrier\",\"state\":\"completed\","
+		     "\"time_created_ns\":3000000000}");
+
+	(void)state;
+	check((const char *const[]){ waits, NULL, waits }, VERDICT, "no_dump 1 2 0, 2");
+	check((const char *const[]){ waits, lost, waits }, VERDICT, "undecided - 2 0, 2");
+	check((const char *const[]){ DUMP(DONE), DUMP(DONE), DUMP(DONE) },
+	      "hang: kind is_hang culprit_count pending_count", "none no - 0");
+	/* A dump was written, and is cut: that says nothing of its rank. */
+	check((const char *const[]){ waits, "{\"pg_config\":{},\"entries\":[", waits },
+	      "hang: kind unreadable_count missing_ranks", "undecided 1 1");
+}
+
+static void who_came_too_late_is_named(void **state)
+{
+	static const char late[] =
+		DUMP(DONE "," CALL("1", "2", "all_reduce", "8", "612000000000", "scheduled"));
+	static const char begun[] =
+		DUMP(DONE "," CALL("1", "2", "all_reduce", "8", "2000000000", "started"));
+
+	(void)state;
+	check((const char *const[]){ waits, late, waits }, VERDICT, "late 1 2 0, 2");
+	check((const char *const[]){ begun, begun, waits }, VERDICT, "not_started 2 2 0-1");
+	check((const char *const[]){ begun, begun, begun }, VERDICT, "unfinished - 2 0-2");
+}
+
+/* Cut anywhere it is an error or unknown, and nobody is blamed for it. */
+static void a_dump_may_be_cut_anywhere(void **state)
+{
+	static const char whole[] = DUMP(DONE);
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(whole) - 1; n++) {
+		const struct tscope_hang_dump dumps[] = { { "rank_0", waits, sizeof(waits) - 1 },
+							  { "rank_1", whole, n },
+							  { "rank_2", waits, sizeof(waits) - 1 } };
+		struct tscope_hang *hang;
+		struct tscope_error err = { 0 };
+
+		assert_int_equal(tscope_hang_open_memory(&hang, dumps, 3, NULL, &err), TSCOPE_OK);
+		assert_non_null(tscope_hang_input(hang, 1).failure);
+		tscope_hang_free(hang);
+	}
+}
+
+static void memory_may_run_out(void **state)
+{
+	static const char *const folder[] = { "." };
+
+	(void)state;
+	put_file(names[0], waits);
+	put_file(names[1], DUMP(DONE));
+	for (size_t n = 1;; n++) {
+		struct tscope_hang *hang = NULL;
+		struct tscope_analysis *analysis = NULL;
+		struct tscope_error err = { 0 };
+
+		fail_alloc_at(n);
+		enum tscope_status status =
+			tscope_hang_open(&hang, folder, 1,
+					 &(struct tscope_trace_options){ .thread_count = 1 }, &err);
+		if (status == TSCOPE_OK)
+			status = tscope_hang_analyze(&analysis, hang, NULL, &err);
+		bool has_failed = fail_alloc_stop();
+		tscope_analysis_free(analysis);
+		tscope_hang_free(hang);
+		if (!has_failed) {
+			assert_int_equal(status, TSCOPE_OK);
+			break;
+		}
+		assert_int_equal(status, TSCOPE_E_NOMEM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(who_never_called_is_named, enter_folder,
+						leave_folder),
+		cmocka_unit_test_setup_teardown(what_differs_is_named, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(nobody_is_blamed_for_what_is_not_known,
+						enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(who_came_too_late_is_named, enter_folder,
+						leave_folder),
+		cmocka_unit_test(a_dump_may_be_cut_anywhere),
+		cmocka_unit_test_setup_teardown(memory_may_run_out, enter_folder, leave_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

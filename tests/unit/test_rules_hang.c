@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* HANG.*: what flight-recorder dumps say, in one sentence. */
+#include "rule_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Of kind: rank 6 of four; the others wait since 12:04:31 UTC. */
+#define HANG(kind, more)                                                                           \
+	"hang.kind " kind "\n"                                                                     \
+	"hang.call all_reduce #1841\n"                                                             \
+	"hang.culprit_count 1\n"                                                                   \
+	"hang.culprit_ranks 6\n"                                                                   \
+	"hang.culprit_rank 6\n"                                                                    \
+	"hang.culprit_call all_gather #1840\n"                                                     \
+	"hang.culprit_state completed\n"                                                           \
+	"hang.waiting_count 3\n"                                                                   \
+	"hang.waiting_ranks 4-5, 7\n"                                                              \
+	"hang.since_ns 43471000000000\n"                                                           \
+	"hang.timeout_ns 600000000000\n" more
+#define WAIT "; ranks 4-5, 7 wait since 12:04:31 UTC (timeout 600 s)"
+
+static const struct rule_case cases[] = {
+	{ "HANG.MISSING_CALL", FIRES, HANG("missing_call", ""), NULL,
+	  "high: all_reduce #1841: rank 6 never called it; its last call is all_gather #1840, "
+	  "completed" WAIT },
+	{ "HANG.MISSING_CALL", FIRES,
+	  HANG("missing_call", "hang.behind_count 3\nhang.culprit_site train.py:212 step\n"), NULL,
+	  "high: all_reduce #1841: rank 6 never called it; its last call is all_gather #1840, "
+	  "completed" WAIT " (rank 6 at train.py:212 step; it is 3 collectives of the group "
+	  "behind)" },
+	{ "HANG.MISSING_CALL", FIRES, HANG("late", "hang.late_ns 612000000000\n"), NULL,
+	  "high: all_reduce #1841: rank 6 called it 612 s after the first, too late" WAIT },
+	{ "HANG.MISSING_CALL", QUIET, HANG("in_flight", ""), NULL, "" },
+	{ "HANG.MISSING_CALL", QUIET, HANG("none", ""), NULL, "" },
+	{ "HANG.MISMATCH", FIRES, HANG("size", "hang.detail rank 6 has [8], rank 4 [4]\n"), NULL,
+	  "high: all_reduce #1841: rank 6 has other sizes: rank 6 has [8], rank 4 [4]" WAIT },
+	{ "HANG.MISMATCH", FIRES, HANG("dtype", "hang.detail x\nhang.is_tie yes\n"), NULL,
+	  "high: all_reduce #1841: rank 6 do not agree: x" WAIT },
+	{ "HANG.MISMATCH", FIRES,
+	  "hang.kind split\nhang.call all_to_all #3\nhang.culprit_count 0\nhang.detail sums\n",
+	  NULL, "high: all_to_all #3: its ranks do not agree: sums" },
+	{ "HANG.MISMATCH", QUIET, HANG("missing_call", ""), NULL, "" },
+	{ "HANG.DEADLOCK", FIRES, HANG("order", ""), NULL,
+	  "high: all_reduce #1841: deadlock: rank 6 waits in all_gather #1840 first" WAIT },
+	{ "HANG.DEADLOCK", FIRES, HANG("order", "hang.is_tie yes\n"), NULL,
+	  "high: all_reduce #1841: deadlock: rank 6 wait for each other, each in another "
+	  "call" WAIT },
+	{ "HANG.DEADLOCK", QUIET, HANG("other_collective", ""), NULL, "" },
+	{ "HANG.NO_DUMP", FIRES, HANG("no_dump", ""), NULL,
+	  "high: all_reduce #1841: rank 6 left no dump, and all others called it: it probably hung "
+	  "or died first" WAIT },
+	{ "HANG.NO_DUMP", QUIET, HANG("missing_call", ""), NULL, "" },
+	{ "HANG.UNFINISHED", FIRES, HANG("not_started", ""), NULL,
+	  "high: all_reduce #1841: all called it and the device of rank 6 never began it" WAIT },
+	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", "hang.completed_ranks 0-2\n"), NULL,
+	  "high: all_reduce #1841: all called it, only ranks 0-2 completed it" WAIT },
+	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", ""), NULL,
+	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT },
+	{ "HANG.UNFINISHED", QUIET, HANG("none", ""), NULL, "" },
+};
+
+static void rules_say_what_they_should(void **state)
+{
+	(void)state;
+	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_say_what_they_should),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
