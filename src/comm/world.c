@@ -60,11 +60,11 @@ size_t tsi_world_op_count(const struct world *world)
 
 bool tsi_group_is_whole(const struct world *world, const struct process_group *group)
 {
-	const struct rank_log *last = &world->logs[world->rank_count - 1];
-
 	if (group->size != NO_NUMBER)
 		return group->size == (int64_t)group->rank_count;
 	if (world->world_size >= 0)
 		return world->world_size == (int64_t)world->rank_count;
-	return last->rank == (int64_t)world->rank_count - 1; /* numbers ascend */
+	/* Numbers ascend. */
+	return world->rank_count > 0 &&
+	       world->logs[world->rank_count - 1].rank == (int64_t)world->rank_count - 1;
 }

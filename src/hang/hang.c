@@ -352,7 +352,8 @@ static void list_world(struct joiner *j)
 	for (size_t i = 0; i < model->group_count; i++)
 		for (uint32_t k = 0; k < model->groups[i].member_count; k++)
 			ranks[kept++] = model->groups[i].members[k].rank;
-	tsi_sort_numbers(ranks, ranks + count, count);
+	if (count > 0)
+		tsi_sort_numbers(ranks, ranks + count, count);
 	model->world = tsi_arena_new(&model->arena, count, sizeof(*ranks));
 	for (size_t i = 0; model->world && i < count; i++)
 		if (i == 0 || ranks[i] != ranks[i - 1])

@@ -14,7 +14,7 @@ struct hang_member {
 	int64_t last_enqueued, last_completed; /* of collectives; -1: none, or not known */
 };
 
-enum { NO_DUMP = UINT32_MAX };
+#define NO_DUMP UINT32_MAX
 
 struct hang_group {
 	uint32_t name, description, backend; /* texts */

@@ -285,7 +285,8 @@ static enum tscope_status choose_dumps(struct tscope_hang *hang, struct dump_fil
 
 	if (status != TSCOPE_OK)
 		return status;
-	qsort(files->items, files->count, sizeof(*files->items), compare_files);
+	if (files->count > 0)
+		qsort(files->items, files->count, sizeof(*files->items), compare_files);
 	for (size_t i = 0; i < files->count; i++)
 		if (files->items[i].dump.last_ns > newest_ns)
 			newest_ns = files->items[i].dump.last_ns;
