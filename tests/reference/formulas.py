@@ -185,6 +185,9 @@ def distributed(ranks):
     comm = [[phase_ns(row[rank], "comm") for rank in order] for row in rows]
     walls = [max(c) + max(m) for c, m in zip(compute, comm)]
     shares = [max(m) / wall if wall else 0.0 for m, wall in zip(comm, walls)]
+    # The rank that waits least moves data all the time; the others wait for it in the rest.
+    moving = [min(m) / (max(c) + min(m)) if max(c) + min(m) else 0.0
+              for c, m in zip(compute, comm)]
     slowest_counts = dict.fromkeys(order, 0)
     for row in compute:
         slowest_counts[order[row.index(max(row))]] += 1
@@ -207,6 +210,7 @@ def distributed(ranks):
     lost = math.fsum(max(row) - math.fsum(row) / count for row in compute)
     return {"world_size": count, "n_steps": steps, "mean_step_wall_ns": math.fsum(walls) / steps,
             "mean_comm_fraction": math.fsum(shares) / steps,
+            "mean_transfer_fraction": math.fsum(moving) / steps,
             "imbalance_cv": median([variation(row) or 0.0 for row in compute]),
             "sync_skew_ns": median([max(row) - median(row) for row in compute]),
             "wall_frac_lost_to_imbalance": lost / longest if longest else 0.0,
@@ -286,7 +290,11 @@ def rules(facts, spread, anchored):
         found["DIST.COMM_BOUND"] = graded(spread["mean_comm_fraction"], 0.25, 0.45)
     eff = facts["efficiency"]
     if eff:
-        top = max(ns for name, ns in eff["lines"] if name != "useful_compute") / eff["wall_ns"]
+        line, top = max((row for row in eff["lines"] if row[0] != "useful_compute"),
+                        key=lambda row: row[1])
+        top /= eff["wall_ns"]
+        if spread and line == "communication" and not anchored and spread["mean_comm_fraction"]:
+            top *= min(1, spread["mean_transfer_fraction"] / spread["mean_comm_fraction"])
         if anchored and eff["mfu"] < 0.5 and top >= 0.10:
             found["EFFICIENCY.LOW_MFU"] = "high" if eff["mfu"] < 0.3 else "med"
         elif not anchored:
