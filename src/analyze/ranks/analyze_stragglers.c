@@ -12,7 +12,6 @@
 #include "analyze/shared/robust.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #define FACTS(X)                                                                                   \
 	X(SLOW_RANK_COUNT, "slow_rank_count", COUNT, "ranks that are persistently late")           \
@@ -322,9 +321,11 @@ static void put_skew(struct heat *heat, struct fact_sheet *out)
 	for (size_t step = 0; step < step_count; step++) {
 		double most_ns = 0;
 
-		for (size_t rank = 0; rank < heat->late->rank_count; rank++)
-			most_ns = fmax(most_ns,
-				       local_of(heat, step, rank) - usual_of(heat, step, rank));
+		/* No fmax(): gcc 12 for aarch64 breaks off at -O3. */
+		for (size_t rank = 0; rank < heat->late->rank_count; rank++) {
+			double late_ns = local_of(heat, step, rank) - usual_of(heat, step, rank);
+			most_ns = late_ns > most_ns ? late_ns : most_ns;
+		}
 		heat->numbers[step] = most_ns;
 	}
 	tsi_fact_int(out, SKEW_NS, tsi_round_ns(tsi_median(heat->numbers, step_count)));
