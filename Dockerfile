@@ -6,7 +6,7 @@ RUN apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --
 	gcc libc6-dev meson ninja-build pkg-config \
 	zlib1g-dev libzstd-dev liblz4-dev libyaml-dev libiberty-dev
 COPY . /src
-RUN meson setup /build /src -Dstatic=true -Dtests=false -Ddebug=false && meson compile -C /build tscope && \
+RUN meson setup /build /src -Dstatic=true -Dtests=false -Ddebug=false && meson compile -C /build tscope:executable && \
 	strip /build/tscope
 
 FROM scratch
