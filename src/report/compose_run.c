@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEFAULT_TOP_OF_PART = 5, MAX_LOSSES = 4 };
+enum { DEFAULT_TOP_OF_PART = 5, MAX_LOSSES = 4, MAX_LOSSES_OF_SCREEN = 2 };
 
 enum of_whom {
 	OF_RUN,
@@ -117,12 +117,20 @@ static void put_outline(const struct panel *panel, enum doc_role role)
 /* Lines of the head about losses: the first few are shown, all are counted. */
 struct losses {
 	const struct panel *panel;
-	size_t count;
+	size_t count, most;
 };
+
+static struct losses begin_losses(const struct panel *panel)
+{
+	bool is_screen = panel->options->extent == TSCOPE_REPORT_SCREEN && !panel->options->shown;
+	size_t most = is_screen ? MAX_LOSSES_OF_SCREEN : MAX_LOSSES;
+
+	return (struct losses){ panel, 0, panel->options->verbose ? SIZE_MAX : most };
+}
 
 static void put_loss(struct losses *losses, const char *word, const char *path, const char *what)
 {
-	if (losses->count++ < MAX_LOSSES || losses->panel->options->verbose)
+	if (losses->count++ < losses->most)
 		tsi_panel_loss(losses->panel, word, "%s: %s", path, what);
 }
 
@@ -131,9 +139,9 @@ static void end_losses(const struct losses *losses)
 {
 	const struct panel *panel = losses->panel;
 
-	if (losses->count > MAX_LOSSES && !panel->options->verbose)
+	if (losses->count > losses->most)
 		tsi_doc_line(panel->doc, DOC_HEADING, DOC_PLAIN, NULL, "and %zu more%s",
-			     losses->count - MAX_LOSSES,
+			     losses->count - losses->most,
 			     panel->report ? "; --verbose names all" : "");
 }
 
@@ -154,7 +162,7 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 
 void tsi_put_losses(const struct panel *panel, const struct tscope_run *run)
 {
-	struct losses losses = { .panel = panel };
+	struct losses losses = begin_losses(panel);
 
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);
@@ -321,7 +329,7 @@ void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
 /* The head of several runs: their names, and what is of none. */
 static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 {
-	struct losses losses = { .panel = panel };
+	struct losses losses = begin_losses(panel);
 	size_t count = tscope_runs_count(runs);
 
 	tsi_doc_line(panel->doc, DOC_HEADING, DOC_PLAIN, NULL,
