@@ -33,7 +33,7 @@ static struct test_trace *steps(size_t count, const int64_t (*dur_us)[2])
 	struct test_trace *t = test_trace_new();
 
 	for (size_t i = 0; i < count; i++) {
-		char name[32];
+		char name[40];
 		int64_t at_ns = (int64_t)i * MS;
 		snprintf(name, sizeof(name), "ProfilerStep#%zu", i + 1);
 		test_annotation(t, name, 1, at_ns, MS);
