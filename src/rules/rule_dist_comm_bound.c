@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* Transfer alone, where the rest is known to be waiting. */
-static void fire(struct rule_context *ctx, const struct comm_shares *comm, double step_ns)
+static void fire(struct rule_context *ctx, const struct comm_shares *comm)
 {
 	enum tscope_severity severity = tsi_rule_grade(ctx, comm->moving);
 
@@ -20,7 +20,6 @@ static void fire(struct rule_context *ctx, const struct comm_shares *comm, doubl
 	else
 		tsi_rule_fire(ctx, severity, "communication takes %.1f %% of the step",
 			      100 * comm->moving);
-	tsi_rule_detail(ctx, "%.2f ms of %.2f ms", comm->moving * step_ns / 1e6, step_ns / 1e6);
 	tsi_tell_waiting(ctx, comm);
 	tsi_after_straggler(ctx, comm);
 }
@@ -29,7 +28,7 @@ static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *
 {
 	if (comm->moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	fire(ctx, comm, tsi_rule_real(ctx, "step_time.mean_ns"));
+	fire(ctx, comm);
 	tsi_tell_stages(ctx, comm);
 	tsi_comm_evidence(ctx);
 	tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm->moving));
@@ -46,7 +45,7 @@ static void evaluate_phase(struct rule_context *ctx)
 
 	if (share < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	fire(ctx, &comm, wall_ns);
+	fire(ctx, &comm);
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_step_wall_ns");
