@@ -201,8 +201,10 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 	int64_t mean_ns = tsi_mean_of(whole.value, whole.count);
 	int left = tsi_screen_left(panel) - CAPTION_LINES;
 
+	if (left <= 0)
+		return;
 	if (left < (int)count)
-		count = left > 1 ? (size_t)left : 1;
+		count = (size_t)left;
 	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL,
 		     whole.count > 1 ? "where a step of %s goes, mean of %" PRId64
 				     : "where the step of %s goes",
@@ -230,7 +232,7 @@ void tsi_put_screen(const struct panel *panel)
 				    (phases > 0 ? phases + 2 : 0));
 	if (phases > 0)
 		(void)tsi_put_if_room(panel, put_iterations, tsi_screen_left(panel));
-	if (meters > 0 && tsi_screen_left(panel) > CAPTION_LINES)
+	if (meters > 0)
 		put_budget(panel, largest, meters);
 }
 
