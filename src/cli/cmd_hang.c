@@ -72,7 +72,6 @@ static enum exit_code report(const struct loaded *loaded, const struct options *
 static enum exit_code judge(const struct loaded *loaded, const struct options *options)
 {
 	struct tscope_value is_hang = { 0 };
-	enum tscope_unit unit;
 	enum exit_code code = gates_judge(&loaded->gates, NULL, options);
 
 	for (size_t i = 0; i < tscope_hang_input_count(loaded->hang); i++) {
@@ -86,7 +85,7 @@ static enum exit_code judge(const struct loaded *loaded, const struct options *o
 		if (options->strict)
 			code = worse(code, EXIT_CODE_INPUT);
 	}
-	(void)tscope_analysis_find(loaded->analysis, "hang.is_hang", &is_hang, &unit);
+	(void)tscope_analysis_find(loaded->analysis, "hang.is_hang", &is_hang, NULL);
 	return is_hang.flag ? worse(code, EXIT_CODE_GATE) : code;
 }
 

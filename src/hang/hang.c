@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/key_map.h"
@@ -151,17 +152,9 @@ struct hang_member *tsi_hang_member(const struct hang_group *group, int64_t rank
 {
 	size_t low = 0, high = group->member_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (group->members[middle].rank == rank)
-			return &group->members[middle];
-		if (group->members[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	TSI_BISECT(low, high, group->members[middle].rank < rank);
+	return low < group->member_count && group->members[low].rank == rank ? &group->members[low]
+									     : NULL;
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -228,8 +221,8 @@ static void make_room(struct hang_model *model, const struct dump *dump, const u
 	}
 }
 
-/* By their numbers: a writer may not have kept to the order. Sets how far the member is. */
-static void order_calls(const struct hang_model *model, struct hang_member *member)
+/* How far the member is, where the dump's status does not say it. */
+static void note_progress(const struct hang_model *model, struct hang_member *member)
 {
 	for (uint32_t i = 0; i < member->collective_count; i++) {
 		const struct dump_call *call = tsi_call_at(model, member, i);
@@ -241,7 +234,6 @@ static void order_calls(const struct hang_model *model, struct hang_member *memb
 	}
 }
 
-/* True: the numbers ascend. Else the calls are left out, as nothing could be found among them. */
 static bool is_ascending(const struct hang_model *model, const struct hang_member *member)
 {
 	for (uint32_t i = 1; i < member->collective_count; i++)
@@ -251,6 +243,7 @@ static bool is_ascending(const struct hang_model *model, const struct hang_membe
 	return true;
 }
 
+/* By their numbers: a writer may not have kept to the order. */
 static void sort_calls(struct joiner *j, struct hang_member *member)
 {
 	struct sort_pair *pairs = NULL;
@@ -293,7 +286,7 @@ static void join_calls(struct joiner *j, uint32_t index)
 		if (!member)
 			continue;
 		sort_calls(j, member);
-		order_calls(model, member);
+		note_progress(model, member);
 	}
 	if (dump->last_ns > model->last_ns)
 		model->last_ns = dump->last_ns;
@@ -304,18 +297,11 @@ struct dump_call *tsi_hang_call(const struct hang_model *model, const struct han
 {
 	uint32_t low = 0, high = member->collective_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		struct dump_call *call = tsi_call_at(model, member, middle);
-
-		if (call->sequence == sequence)
-			return call;
-		if (call->sequence < sequence)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	TSI_BISECT(low, high, tsi_call_at(model, member, middle)->sequence < sequence);
+	if (low == member->collective_count)
+		return NULL;
+	struct dump_call *call = tsi_call_at(model, member, low);
+	return call->sequence == sequence ? call : NULL;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -382,7 +368,6 @@ enum tscope_status tsi_hang_join(struct hang_model *model, struct dump *dumps, s
 	j.status = tsi_intern_init(&model->texts, 1 << 26, err);
 	for (size_t i = 0; i < count; i++)
 		join_texts(&j, &dumps[i]);
-	/* Groups whose ranks are known come first. */
 	for (size_t i = 0; i < count && j.status == TSCOPE_OK; i++)
 		join_calls(&j, (uint32_t)i);
 	for (size_t i = 0; i < model->group_count; i++) {

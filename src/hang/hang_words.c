@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/rank_text.h"
+#include "run/file_name.h"
 
 /* ---- words --------------------------------------------------------------------------------- */
 
@@ -90,23 +92,16 @@ const char *tsi_hang_site(const struct hang_model *model, struct arena *arena,
 		found = &dump->frames[call->first_frame];
 	if (!found)
 		return "";
-	const char *file = tsi_hang_text(model, found->file), *slash = strrchr(file, '/');
-	return tsi_arena_print(arena, "%.60s:%" PRId64 " %.40s", slash ? slash + 1 : file,
-			       found->line, tsi_hang_text(model, found->function));
+	return tsi_arena_print(arena, "%.60s:%" PRId64 " %.40s",
+			       tsi_base_name(tsi_hang_text(model, found->file)), found->line,
+			       tsi_hang_text(model, found->function));
 }
 
 size_t tsi_hang_dump_of(const struct hang_model *model, int64_t rank)
 {
 	size_t low = 0, high = model->dump_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (model->dumps[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TSI_BISECT(low, high, model->dumps[middle].rank < rank);
 	return low < model->dump_count && model->dumps[low].rank == rank ? low : SIZE_MAX;
 }
 

@@ -110,6 +110,7 @@ bool tsi_hang_is_alike(const struct dump *dump, const struct dump_call *a,
 
 /* Adds a rank that is to blame. */
 void tsi_hang_blame(struct wait_op *op, struct arena *arena, int64_t rank);
+bool tsi_hang_is_blamed(const struct wait_op *op, int64_t rank);
 
 enum { HANG_MAX_MESSAGES = 64 }; /* of a call that are looked at */
 

@@ -44,6 +44,14 @@ void tsi_hang_blame(struct wait_op *op, struct arena *arena, int64_t rank)
 	op->culprits[op->culprit_count++] = rank;
 }
 
+bool tsi_hang_is_blamed(const struct wait_op *op, int64_t rank)
+{
+	for (uint32_t i = 0; i < op->culprit_count; i++)
+		if (op->culprits[i] == rank)
+			return true;
+	return false;
+}
+
 static struct callers list_callers(const struct wait_op *op, const struct hang_model *model,
 				   struct arena *arena)
 {
@@ -197,14 +205,6 @@ static const char *words_of(const struct hang_model *model, struct arena *arena,
 	return sizes_of(model, arena, call);
 }
 
-static bool is_blamed(const struct wait_op *op, int64_t rank)
-{
-	for (uint32_t i = 0; i < op->culprit_count; i++)
-		if (op->culprits[i] == rank)
-			return true;
-	return false;
-}
-
 static bool is_same_call(const struct dump_call *a, const struct dump_call *b)
 {
 	return a && b && a->name == b->name && a->input_count == b->input_count &&
@@ -235,7 +235,7 @@ static void describe(struct wait_op *op, const struct hang_model *model,
 	for (uint32_t i = 0; i < callers->count; i++) {
 		const struct caller *caller = &callers->items[i];
 
-		if (!wrong && is_blamed(op, caller->rank))
+		if (!wrong && tsi_hang_is_blamed(op, caller->rank))
 			wrong = caller;
 	}
 	for (uint32_t i = 0; i < callers->count && wrong && !right; i++)

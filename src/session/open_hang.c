@@ -14,8 +14,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/queue.h"
 #include "decode/plain/plain_reader.h"
 #include "hang/hang_file.h"
+#include "run/file_name.h"
 #include "run/find.h"
 #include "run/folder.h"
 #include "session/open_trace.h"
@@ -151,13 +153,10 @@ static enum tscope_status read_input(struct dump_file *file, struct input *in,
 /* The number that a name ends in: nccl_trace_rank_12, _dump_3.json. */
 static int64_t trailing_rank(const char *path)
 {
-	const char *name = strrchr(path, '/');
-	size_t end;
+	const char *name = tsi_base_name(path);
+	size_t end = strcspn(name, "."), first = end;
 	int64_t rank = 0;
 
-	name = name ? name + 1 : path;
-	end = strcspn(name, ".");
-	size_t first = end;
 	while (first > 0 && tsi_is_digit(name[first - 1]))
 		first--;
 	return first < end && tsi_str_to_int64((struct str){ name + first, end - first }, &rank)
@@ -194,39 +193,28 @@ static void read_file(struct dump_file *file)
 	file->dump.written_ns = file->written_ns;
 }
 
-/* Every so many files are one job. */
-struct file_span {
-	struct dump_file *files;
-	size_t count;
-};
-
-static enum tscope_status read_span(void *argument, unsigned lane, struct tscope_error *err)
+/* A job: all errors but the lack of memory are the file's own. */
+static enum tscope_status run_file(void *argument, unsigned lane, struct tscope_error *err)
 {
-	const struct file_span *span = argument;
+	struct dump_file *file = argument;
 
 	(void)lane;
-	for (size_t i = 0; i < span->count; i++) {
-		read_file(&span->files[i]);
-		if (span->files[i].status == TSCOPE_E_NOMEM)
-			return tsi_fail_nomem(err);
-	}
-	return TSCOPE_OK;
+	read_file(file);
+	return file->status == TSCOPE_E_NOMEM ? tsi_fail_nomem(err) : TSCOPE_OK;
 }
 
 static enum tscope_status read_files(struct dump_files *files,
 				     const struct tscope_trace_options *options,
 				     struct tscope_error *err)
 {
-	unsigned threads = options->thread_count ? options->thread_count : 4;
-	struct file_span *spans = tsi_arena_new(&files->arena, files->count, sizeof(*spans));
+	unsigned threads = options->thread_count ? options->thread_count : tsi_thread_count();
 	struct job *jobs = tsi_arena_new(&files->arena, files->count, sizeof(*jobs));
 
-	if (!spans || !jobs)
+	if (!jobs)
 		return tsi_arena_status(&files->arena, err);
 	for (size_t i = 0; i < files->count; i++) {
 		files->items[i].options = options;
-		spans[i] = (struct file_span){ &files->items[i], 1 };
-		jobs[i] = (struct job){ read_span, &spans[i] };
+		jobs[i] = (struct job){ run_file, &files->items[i] };
 	}
 	return tsi_run_jobs(jobs, files->count, threads, err);
 }
@@ -330,9 +318,8 @@ static void excuse_unreadable(struct tscope_hang *hang)
 	const struct wait_op *op = hang->verdict.op;
 
 	for (size_t i = 0; i < hang->input_count && hang->verdict.kind == HANG_NO_DUMP; i++)
-		for (uint32_t k = 0; k < op->culprit_count; k++)
-			if (hang->inputs[i].failure && hang->inputs[i].rank == op->culprits[k])
-				hang->verdict.kind = HANG_UNDECIDED;
+		if (hang->inputs[i].failure && tsi_hang_is_blamed(op, hang->inputs[i].rank))
+			hang->verdict.kind = HANG_UNDECIDED;
 }
 
 static enum tscope_status settle(struct tscope_hang *hang, struct dump_files *files,

@@ -186,12 +186,8 @@ static const struct dump_call *call_of(const struct view *v, size_t dump)
 
 static bool is_culprit(const struct view *v, int64_t rank)
 {
-	const struct wait_op *op = v->verdict->op;
-
-	for (uint32_t i = 0; op && v->verdict->kind > HANG_UNDECIDED && i < op->culprit_count; i++)
-		if (op->culprits[i] == rank)
-			return true;
-	return false;
+	return v->verdict->op && v->verdict->kind > HANG_UNDECIDED &&
+	       tsi_hang_is_blamed(v->verdict->op, rank);
 }
 
 static bool is_waiting(const struct view *v, size_t dump)
