@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "decoding.h"
+#include "effort.h"
 #include "event_log.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
@@ -233,7 +234,7 @@ static void test_generated(void **state)
 {
 	struct text *t = malloc(sizeof(*t));
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < 3000; round += EFFORT_STRIDE) {
 		chance = (uint64_t)round;
 		make_trace(t);
 		compare((struct str){ t->bytes, t->length }, random_setting());
@@ -253,7 +254,7 @@ static void test_every_size(void **state)
 		do
 			make_trace(t);
 		while (t->length < 1000);
-		for (size_t bytes = 1; bytes <= 300; bytes++)
+		for (size_t bytes = 1; bytes <= 300; bytes += EFFORT_STRIDE)
 			compare((struct str){ t->bytes, t->length },
 				(struct decoding){ .thread_count = 2,
 						   .block_bytes = bytes,
@@ -312,7 +313,7 @@ static void test_files(void **state)
 		load(whole, files[i]);
 		compare((struct str){ whole->bytes, whole->length },
 			(struct decoding){ .thread_count = 3, .block_bytes = 1000 });
-		for (int round = 0; round < 350; round++) {
+		for (int round = 0; round < 350; round += EFFORT_STRIDE) {
 			*t = *whole;
 			if (t->length > 6000 && pick(10))
 				t->length = 1000 + pick(5000);
