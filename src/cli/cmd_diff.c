@@ -8,9 +8,8 @@
 #include "load_run.h"
 #include "loss.h"
 #include "message.h"
-#include "output.h"
 #include "progress.h"
-#include "terminal.h"
+#include "reports.h"
 
 static enum exit_code check_operands(const struct options *options)
 {
@@ -65,13 +64,17 @@ static enum exit_code load(struct tscope_diff **diff, const struct options *opti
 	return code;
 }
 
+static enum tscope_status write_diff(FILE *out, const void *subject,
+				     const struct tscope_report_options *options)
+{
+	return tscope_report_write_diff(out, subject, options, NULL);
+}
+
 static enum exit_code write_report(const struct tscope_diff_report *report,
 				   const struct options *options)
 {
-	struct tscope_report_options report_options = terminal_report_options(options);
-	enum exit_code code = EXIT_CODE_OUTPUT;
+	enum exit_code code;
 	struct inputs inputs;
-	struct output out;
 
 	inputs_init(&inputs, options);
 	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {
@@ -80,9 +83,7 @@ static enum exit_code write_report(const struct tscope_diff_report *report,
 		if (side.run)
 			inputs_add_run(&inputs, side.run);
 	}
-	if (output_open(&out, options->output, &inputs))
-		code = output_finish(
-			&out, tscope_report_write_diff(out.stream, report, &report_options, NULL));
+	code = reports_write(&(struct report_writer){ write_diff, report }, &inputs, options);
 	inputs_deinit(&inputs);
 	return code;
 }

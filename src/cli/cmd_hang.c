@@ -7,9 +7,8 @@
 #include "gates.h"
 #include "loss.h"
 #include "message.h"
-#include "output.h"
 #include "progress.h"
-#include "terminal.h"
+#include "reports.h"
 
 /* Everything derived from the dumps, each from the one before. */
 struct loaded {
@@ -48,22 +47,24 @@ static enum exit_code load(struct loaded *loaded, const struct options *options)
 	return code;
 }
 
+static enum tscope_status write_hang(FILE *out, const void *subject,
+				     const struct tscope_report_options *options)
+{
+	return tscope_report_write_hang(out, subject, options, NULL);
+}
+
 static enum exit_code report(const struct loaded *loaded, const struct options *options)
 {
-	struct tscope_report_options report_options = terminal_report_options(options);
 	const struct tscope_hang_report subject = { loaded->hang, loaded->analysis,
 						    loaded->diagnosis, loaded->gates.results,
 						    loaded->gates.count };
-	enum exit_code code = EXIT_CODE_OUTPUT;
+	enum exit_code code;
 	struct inputs inputs;
-	struct output out;
 
 	inputs_init(&inputs, options);
 	for (size_t i = 0; i < tscope_hang_input_count(loaded->hang); i++)
 		inputs_add(&inputs, tscope_hang_input(loaded->hang, i).path);
-	if (output_open(&out, options->output, &inputs))
-		code = output_finish(&out, tscope_report_write_hang(out.stream, &subject,
-								    &report_options, NULL));
+	code = reports_write(&(struct report_writer){ write_hang, &subject }, &inputs, options);
 	inputs_deinit(&inputs);
 	return code;
 }

@@ -10,7 +10,7 @@
 #include "message.h"
 #include "output.h"
 #include "progress.h"
-#include "terminal.h"
+#include "reports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,37 +136,41 @@ static enum exit_code judge(const struct files *files, const struct options *opt
 	return code;
 }
 
-static enum exit_code write_report(const struct tscope_memory_report *reports, size_t count,
-				   const struct inputs *inputs, const struct options *options)
-{
-	struct tscope_report_options report_options = terminal_report_options(options);
-	struct output out;
+/* The reports on all files, for tscope_report_write_memory(). */
+struct memory_reports {
+	struct tscope_memory_report *items;
+	size_t count;
+};
 
-	if (!output_open(&out, options->output, inputs))
-		return EXIT_CODE_OUTPUT;
-	return output_finish(&out, tscope_report_write_memory(out.stream, reports, count,
-							      &report_options, NULL));
+static enum tscope_status write_files(FILE *out, const void *subject,
+				      const struct tscope_report_options *options)
+{
+	const struct memory_reports *reports = subject;
+
+	return tscope_report_write_memory(out, reports->items, reports->count, options, NULL);
 }
 
-static enum exit_code report(const struct files *files, const struct inputs *inputs,
+static enum exit_code report(const struct files *files, struct inputs *inputs,
 			     const struct options *options)
 {
-	struct tscope_memory_report *reports = calloc(files->count, sizeof(*reports));
+	const struct memory_reports reports = { calloc(files->count, sizeof(*reports.items)),
+						files->count };
 	enum exit_code code;
 
-	if (!reports) {
+	if (!reports.items) {
 		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
 	for (size_t i = 0; i < files->count; i++) {
 		const struct loaded *file = &files->items[i];
 
-		reports[i] = (struct tscope_memory_report){ file->memory, file->analysis,
-							    file->diagnosis, file->gates.results,
-							    file->gates.count };
+		reports.items[i] =
+			(struct tscope_memory_report){ file->memory, file->analysis,
+						       file->diagnosis, file->gates.results,
+						       file->gates.count };
 	}
-	code = write_report(reports, files->count, inputs, options);
-	free(reports);
+	code = reports_write(&(struct report_writer){ write_files, &reports }, inputs, options);
+	free(reports.items);
 	return code;
 }
 
@@ -208,8 +212,6 @@ static enum exit_code write_outputs(const struct files *files, const struct opti
 
 	inputs_init(&inputs, options);
 	code = report(files, &inputs, options);
-	if (options->flamegraph && options->output)
-		inputs_add(&inputs, options->output);
 	if (options->flamegraph)
 		code = worse(code, write_flamegraph(files->items[0].memory, &inputs, options));
 	inputs_deinit(&inputs);

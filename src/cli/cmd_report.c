@@ -8,9 +8,8 @@
 #include "gates.h"
 #include "load_run.h"
 #include "message.h"
-#include "output.h"
 #include "print_facts.h"
-#include "terminal.h"
+#include "reports.h"
 
 #include <stdlib.h>
 
@@ -32,22 +31,24 @@ static enum exit_code judge(struct judged *judged, const struct tscope_run *run,
 	return code;
 }
 
+static enum tscope_status write_runs(FILE *out, const void *subject,
+				     const struct tscope_report_options *options)
+{
+	return tscope_report_write_runs(out, subject, options, NULL);
+}
+
 static enum exit_code write_report(const struct tscope_runs_report *report,
 				   const struct options *options)
 {
-	struct tscope_report_options report_options = terminal_report_options(options);
-	enum exit_code code = EXIT_CODE_OUTPUT;
+	enum exit_code code;
 	struct inputs inputs;
-	struct output out;
 
 	inputs_init(&inputs, options);
 	for (size_t i = 0; i < tscope_runs_count(report->runs); i++)
 		inputs_add_run(&inputs, tscope_runs_get(report->runs, i));
 	for (size_t i = 0; i < tscope_runs_other_count(report->runs); i++)
 		inputs_add_other(&inputs, tscope_runs_other(report->runs, i));
-	if (output_open(&out, options->output, &inputs))
-		code = output_finish(
-			&out, tscope_report_write_runs(out.stream, report, &report_options, NULL));
+	code = reports_write(&(struct report_writer){ write_runs, report }, &inputs, options);
 	inputs_deinit(&inputs);
 	return code;
 }

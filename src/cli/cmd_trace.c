@@ -8,9 +8,8 @@
 #include "gates.h"
 #include "loss.h"
 #include "message.h"
-#include "output.h"
 #include "progress.h"
-#include "terminal.h"
+#include "reports.h"
 
 #include <stdlib.h>
 
@@ -96,38 +95,40 @@ static enum exit_code judge_gates(const struct loaded *files, size_t count,
 	return code;
 }
 
-static enum exit_code write_report(const struct tscope_trace_report *reports, size_t count,
-				   const struct options *options)
-{
-	struct tscope_report_options report_options = terminal_report_options(options);
-	enum exit_code code = EXIT_CODE_OUTPUT;
-	struct inputs inputs;
-	struct output out;
+/* The reports on all files, for tscope_report_write(). */
+struct trace_reports {
+	struct tscope_trace_report *items;
+	size_t count;
+};
 
-	inputs_init(&inputs, options);
-	if (output_open(&out, options->output, &inputs))
-		code = output_finish(&out, tscope_report_write(out.stream, reports, count,
-							       &report_options, NULL));
-	inputs_deinit(&inputs);
-	return code;
+static enum tscope_status write_traces(FILE *out, const void *subject,
+				       const struct tscope_report_options *options)
+{
+	const struct trace_reports *reports = subject;
+
+	return tscope_report_write(out, reports->items, reports->count, options, NULL);
 }
 
 static enum exit_code report(const struct loaded *files, size_t count,
 			     const struct options *options)
 {
-	struct tscope_trace_report *reports = calloc(count, sizeof(*reports));
+	const struct trace_reports reports = { calloc(count, sizeof(*reports.items)), count };
+	struct inputs inputs;
 	enum exit_code code;
 
-	if (!reports) {
+	if (!reports.items) {
 		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
 	for (size_t i = 0; i < count; i++)
-		reports[i] = (struct tscope_trace_report){ files[i].analysis, files[i].diagnosis,
-							   files[i].gates.results,
-							   files[i].gates.count };
-	code = write_report(reports, count, options);
-	free(reports);
+		reports.items[i] =
+			(struct tscope_trace_report){ files[i].analysis, files[i].diagnosis,
+						      files[i].gates.results,
+						      files[i].gates.count };
+	inputs_init(&inputs, options);
+	code = reports_write(&(struct report_writer){ write_traces, &reports }, &inputs, options);
+	inputs_deinit(&inputs);
+	free(reports.items);
 	return worse(code, judge_gates(files, count, options));
 }
 

@@ -89,7 +89,7 @@ static void offer_values(const char *option, const char *value_name, const char 
 		offer_gates(start);
 	else if (strcmp(value_name, "CHANGE") == 0)
 		offer_rules(start, "=");
-	else if (strcmp(value_name, "FORMAT") == 0)
+	else if (strcmp(option, "--format") == 0)
 		offer_formats(start);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		for (size_t j = 0; j < 3 && strcmp(choices[i].option, option) == 0; j++)

@@ -78,7 +78,7 @@ static bool fails(const struct tscope_gate_result *result, const struct options 
 enum exit_code gates_judge(const struct gates *gates, const char *subject,
 			   const struct options *options)
 {
-	bool is_table_seen = !options->output && options->format == TSCOPE_REPORT_TEXT;
+	bool is_table_seen = !options->output && options->formats.format == TSCOPE_REPORT_TEXT;
 	enum exit_code code = EXIT_CODE_OK;
 
 	for (size_t i = 0; i < gates->count; i++) {

@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,20 +119,38 @@ static enum exit_code run_with(const struct command *command, const struct optio
 	return command->run(options);
 }
 
+/* Paths that are not given are NULL. */
+static enum exit_code enter_sandbox(const struct options *options)
+{
+	const char *const fixed[] = { options->output, options->flamegraph, options->folder };
+	enum { FIXED_COUNT = sizeof(fixed) / sizeof(fixed[0]) };
+	size_t count = FIXED_COUNT;
+	const char **outputs = calloc(count + options->formats.file_count, sizeof(*outputs));
+
+	if (!outputs) {
+		say_nomem();
+		return EXIT_CODE_INTERNAL;
+	}
+	memcpy(outputs, fixed, sizeof(fixed));
+	for (size_t i = 0; i < options->formats.file_count; i++)
+		outputs[count++] = options->formats.files[i].path;
+	sandbox_enter(outputs, count);
+	free(outputs);
+	return EXIT_CODE_OK;
+}
+
 static enum exit_code run_command(const struct command *command, int count, char **arguments)
 {
 	struct options options;
 	enum exit_code code = options_parse(&options, command->name, count, arguments);
 
 	if (code == EXIT_CODE_OK) {
-		const char *const outputs[] = { options.output, options.flamegraph,
-						options.folder };
-
 		max_memory_set(&options);
 		if (!options.no_sandbox)
-			sandbox_enter(outputs, sizeof(outputs) / sizeof(outputs[0]));
-		code = run_with(command, &options);
+			code = enter_sandbox(&options);
 	}
+	if (code == EXIT_CODE_OK)
+		code = run_with(command, &options);
 	options_deinit(&options);
 	return code;
 }

@@ -196,9 +196,28 @@ static const char *list_formats(bool with_readers)
 	return text;
 }
 
+/* "json", "json=FILE" */
 static const char *parse_format(const char *text, void *field)
 {
-	return tscope_report_format_parse(text, field) ? NULL : list_formats(false);
+	struct option_formats *formats = field;
+	const char *path = strchr(text, '=');
+	size_t length = strcspn(text, "="), format;
+	char name[40];
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, text);
+	if (length >= sizeof(name) || !tscope_report_format_parse(name, &format))
+		return list_formats(false);
+	if (path && path[1] == '\0')
+		return "a file behind the =, such as json=report.json";
+	if (!path && formats->is_given)
+		return "FORMAT=FILE of all formats but one";
+	if (path) {
+		formats->files[formats->file_count++] = (struct report_file){ format, path + 1 };
+		return NULL;
+	}
+	formats->format = format;
+	formats->is_given = true;
+	return NULL;
 }
 
 static const char *parse_color(const char *text, void *field)
@@ -303,7 +322,7 @@ static const struct option_row rows[] = {
 	{ "export", "out", "DIR", "the folder to write into", parse_text, FIELD(folder), NULL },
 	{ READERS, "force", NULL, "replace read-only files; export: files that exist", parse_flag,
 	  FIELD(force), NULL },
-	{ REPORTERS, "format", "FORMAT", NULL, parse_format, FIELD(format), NULL },
+	{ REPORTERS, "format", "FORMAT[=FILE]", NULL, parse_format, FIELD(formats), NULL },
 	{ REPORTERS, "output", "FILE", "write the report to FILE, whole or not at all", parse_text,
 	  FIELD(output), NULL },
 	{ REPORTERS, "top", "N", "rows of each ranking (text: 10; json: 100000)", parse_count,
@@ -520,7 +539,8 @@ enum exit_code options_parse(struct options *options, const char *command, int c
 	*options = (struct options){ .operands = arguments };
 	options->gates.items = calloc(room, sizeof(*options->gates.items));
 	options->rule_changes.items = calloc(room, sizeof(*options->rule_changes.items));
-	if (!options->gates.items || !options->rule_changes.items) {
+	options->formats.files = calloc(room, sizeof(*options->formats.files));
+	if (!options->gates.items || !options->rule_changes.items || !options->formats.files) {
 		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
@@ -535,6 +555,8 @@ void options_deinit(struct options *options)
 {
 	free(options->gates.items);
 	free(options->rule_changes.items);
+	free(options->formats.files);
+	options->formats = (struct option_formats){ 0 };
 	options->gates = options->rule_changes = (struct option_values){ 0 };
 }
 

@@ -24,12 +24,23 @@ struct option_values {
 	size_t count;
 };
 
+/* --format: one report to --output or standard output, others to files of their own. */
+struct option_formats {
+	size_t format; /* of the one */
+	bool is_given;
+	struct report_file {
+		size_t format;
+		const char *path;
+	} * files;
+	size_t file_count;
+};
+
 struct options {
 	struct tscope_trace_options trace;
 	struct tscope_timeline_options timeline;
 	struct tscope_analysis_options analysis;
 	struct option_values gates, rule_changes;
-	size_t format;
+	struct option_formats formats;
 	const char *output;     /* NULL: standard output */
 	const char *folder;     /* of export; NULL: not given */
 	const char *flamegraph; /* NULL: not requested */

@@ -58,7 +58,7 @@ static bool is_utf8_locale(void)
 struct tscope_report_options terminal_report_options(const struct options *options)
 {
 	return (struct tscope_report_options){
-		.format = options->format,
+		.format = options->formats.format,
 		.color = wants_color(options),
 		.ascii = !is_utf8_locale(),
 		.width = width(options),
@@ -74,6 +74,16 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.all = options->all,
 		.as_list = options->operand_count > 1,
 	};
+}
+
+struct tscope_report_options terminal_file_options(const struct options *options,
+						   const struct report_file *file)
+{
+	struct options changed = *options;
+
+	changed.output = file->path;
+	changed.formats.format = file->format;
+	return terminal_report_options(&changed);
 }
 
 /* The substitute of the character that begins at text, which has *length bytes. */

@@ -10,6 +10,10 @@
  */
 struct tscope_report_options terminal_report_options(const struct options *options);
 
+/* As above, of a report that goes into a file of its own. */
+struct tscope_report_options terminal_file_options(const struct options *options,
+						   const struct report_file *file);
+
 /* Writes a text of our own to standard output: in ASCII where the locale is not UTF-8. */
 void terminal_print(const char *text, size_t length);
 
