@@ -45,7 +45,6 @@ struct tscope_report_options {
 	size_t top;   /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
 	bool verbose; /* also the files that were ignored, and why (run) */
 	bool all;     /* also what did not change, or matters little (diff, text) */
-	bool as_list; /* traces[] or files[] even of one: several were asked for (JSON) */
 };
 
 struct tscope_report_format {

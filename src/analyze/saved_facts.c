@@ -5,6 +5,7 @@
  */
 #include "analyze/saved_facts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/analysis.h"
@@ -129,8 +130,8 @@ static void put_value(struct filling *filling, struct tscope_value *to, enum tsc
 /* ---- facts --------------------------------------------------------------------------------- */
 
 /* "phase.data_ns" stands in the object "phase". */
-static struct plain_value find_fact(const struct plain *plain, struct plain_value saved,
-				    const char *name)
+static struct plain_value find_member(const struct plain *plain, struct plain_value saved,
+				      const char *name)
 {
 	const char *dot = strchr(name, '.');
 
@@ -138,6 +139,20 @@ static struct plain_value find_fact(const struct plain *plain, struct plain_valu
 		return tsi_plain_find(plain, saved, tsi_str_of(name));
 	struct str group = { name, (size_t)(dot - name) };
 	return tsi_plain_find(plain, tsi_plain_find(plain, saved, group), tsi_str_of(dot + 1));
+}
+
+/* Schema 1 had the totals of a budget under shorter names: "compute_ns". */
+static struct plain_value find_fact(const struct plain *plain, struct plain_value saved,
+				    const char *name)
+{
+	struct plain_value found = find_member(plain, saved, name);
+	const char *ending = strstr(name, "_total_ns");
+	char old_name[64];
+
+	if (tsi_plain_kind(found) != PLAIN_ABSENT || !ending)
+		return found;
+	snprintf(old_name, sizeof(old_name), "%.*s_ns", (int)(ending - name), name);
+	return find_member(plain, saved, old_name);
 }
 
 /* *kept stays as it is where nothing is said. */

@@ -33,8 +33,7 @@ bool tsi_is_saved_report(struct str head)
 struct document {
 	const struct plain *plain;
 	struct plain_value root;
-	struct plain_value
-		body; /* where facts and ranks stand: the root, or the only report of a list */
+	struct plain_value body; /* the only element of runs */
 	struct saved_facts_reader facts;
 	struct tscope_error *err;
 };
@@ -73,10 +72,13 @@ static enum tscope_status check_head(const struct document *doc, struct saved_re
 	return TSCOPE_OK;
 }
 
-/* A comparison takes one trace or file, not several side by side. */
+/*
+ * A comparison takes one report, not several side by side. Schema 1 had a single one at the root,
+ * which it is without a list, and its inputs there in any case.
+ */
 static enum tscope_status find_body(struct document *doc)
 {
-	static const char *const lists[] = { "traces", "files" };
+	static const char *const lists[] = { "runs", "traces", "files" };
 
 	doc->body = doc->root;
 	for (size_t i = 0; i < TSI_COUNT_OF(lists); i++) {
@@ -119,11 +121,18 @@ static int64_t rank_number(const struct document *doc, struct plain_value dict)
 	return number;
 }
 
+static struct plain_value find_inputs(const struct document *doc)
+{
+	struct plain_value inputs = find(doc, doc->body, "inputs");
+
+	return tsi_plain_is_list(inputs) ? inputs : find(doc, doc->root, "inputs");
+}
+
 /* The rank of a report without a list of them: that of its trace, or of its file. */
 static int64_t only_number(const struct document *doc)
 {
 	int64_t number = rank_number(doc, find(doc, doc->body, "trace"));
-	struct plain_value inputs = find(doc, doc->root, "inputs");
+	struct plain_value inputs = find_inputs(doc);
 
 	if (number < 0 && tsi_plain_length(doc->plain, inputs) == 1)
 		number = rank_number(doc, tsi_plain_item(doc->plain, inputs, 0));
@@ -227,8 +236,8 @@ static void add_input(struct damages *damages, struct plain_value input)
 static void read_damage(const struct document *doc, struct saved_report *report)
 {
 	struct damages damages = { .doc = doc, .report = report };
-	struct plain_value inputs = find(doc, doc->root, "inputs");
-	struct plain_value problems = find(doc, doc->root, "problems");
+	struct plain_value inputs = find_inputs(doc);
+	struct plain_value problems = find(doc, doc->body, "problems");
 	struct plain_value of_trace = find(doc, find(doc, doc->body, "damage"), "message");
 
 	for (size_t i = 0; i < tsi_plain_length(doc->plain, inputs); i++)

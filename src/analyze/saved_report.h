@@ -9,7 +9,7 @@
 #include <tscope/analysis.h>
 
 /* The "schema_version" that is written, and read. */
-enum { SAVED_SCHEMA_VERSION = 1 };
+enum { SAVED_SCHEMA_VERSION = 2 };
 
 enum { SAVED_DAMAGE_CHARS = 480 };
 

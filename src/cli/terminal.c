@@ -72,7 +72,6 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.shown = options->shown,
 		.verbose = options->verbose,
 		.all = options->all,
-		.as_list = options->operand_count > 1,
 	};
 }
 

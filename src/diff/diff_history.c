@@ -68,7 +68,7 @@ static struct tscope_value reach_of(const struct tscope_analysis *analysis, int6
 
 static struct tscope_value exposed_comm(const struct tscope_analysis *analysis)
 {
-	struct tscope_value sum = tsi_lookup(analysis, "budget.exposed_comm_ns");
+	struct tscope_value sum = tsi_lookup(analysis, "budget.exposed_comm_total_ns");
 
 	return sum.kind == TSCOPE_VALUE_INT
 		       ? tsi_mean(sum.integer, tsi_lookup_int(analysis, "budget.step_count"))

@@ -18,23 +18,23 @@ struct fixed_line {
 };
 
 static const struct fixed_line budget_lines[] = {
-	{ "compute", "line_compute_ns", "budget.compute_ns" },
-	{ "exposed_comm", "line_exposed_comm_ns", "budget.exposed_comm_ns" },
-	{ "exposed_copy", "line_exposed_copy_ns", "budget.exposed_copy_ns" },
-	{ "data_stall", "line_data_stall_ns", "budget.data_stall_ns" },
-	{ "sync_stall", "line_sync_stall_ns", "budget.sync_stall_ns" },
-	{ "launch_stall", "line_launch_stall_ns", "budget.launch_stall_ns" },
-	{ "device_gap", "line_device_gap_ns", "budget.device_gap_ns" },
-	{ "unattributed", "line_unattributed_ns", "budget.unattributed_ns" },
+	{ "compute", "line_compute_ns", "budget.compute_total_ns" },
+	{ "exposed_comm", "line_exposed_comm_ns", "budget.exposed_comm_total_ns" },
+	{ "exposed_copy", "line_exposed_copy_ns", "budget.exposed_copy_total_ns" },
+	{ "data_stall", "line_data_stall_ns", "budget.data_stall_total_ns" },
+	{ "sync_stall", "line_sync_stall_ns", "budget.sync_stall_total_ns" },
+	{ "launch_stall", "line_launch_stall_ns", "budget.launch_stall_total_ns" },
+	{ "device_gap", "line_device_gap_ns", "budget.device_gap_total_ns" },
+	{ "unattributed", "line_unattributed_ns", "budget.unattributed_total_ns" },
 };
 
 static const struct fixed_line host_lines[] = {
-	{ "host.data", "host_data_ns", "budget.host.data_ns" },
-	{ "host.forward", "host_forward_ns", "budget.host.forward_ns" },
-	{ "host.backward", "host_backward_ns", "budget.host.backward_ns" },
-	{ "host.optimizer", "host_optimizer_ns", "budget.host.optimizer_ns" },
-	{ "host.comm", "host_comm_ns", "budget.host.comm_ns" },
-	{ "host.other", "host_other_ns", "budget.host.other_ns" },
+	{ "host.data", "host_data_ns", "budget.host.data_total_ns" },
+	{ "host.forward", "host_forward_ns", "budget.host.forward_total_ns" },
+	{ "host.backward", "host_backward_ns", "budget.host.backward_total_ns" },
+	{ "host.optimizer", "host_optimizer_ns", "budget.host.optimizer_total_ns" },
+	{ "host.comm", "host_comm_ns", "budget.host.comm_total_ns" },
+	{ "host.other", "host_other_ns", "budget.host.other_total_ns" },
 };
 
 static const struct fixed_line phase_lines[] = {
@@ -236,7 +236,7 @@ static struct tscope_value per_step(const struct tscope_analysis *rank, const ch
 struct tscope_value tsi_own_step_ns(const struct tscope_analysis *rank)
 {
 	struct tscope_value mean = tsi_lookup(rank, "step_time.mean_ns");
-	struct tscope_value comm = per_step(rank, "budget.exposed_comm_ns");
+	struct tscope_value comm = per_step(rank, "budget.exposed_comm_total_ns");
 	int64_t own_ns;
 
 	if (comm.kind != TSCOPE_VALUE_INT)

@@ -216,7 +216,7 @@ static const char *doubt_of(const struct tested_sides *sides, const char *column
 	for (size_t i = 0; !doubt && i < TSCOPE_SIDE_COUNT; i++) {
 		doubt = tsi_lookup_doubt(sides->analysis[i], "step_time.mean_ns");
 		if (!doubt && has_prefix(column, "line_"))
-			doubt = tsi_lookup_doubt(sides->analysis[i], "budget.wall_ns");
+			doubt = tsi_lookup_doubt(sides->analysis[i], "budget.wall_total_ns");
 	}
 	return doubt;
 }

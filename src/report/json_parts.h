@@ -14,7 +14,7 @@
  * members of the open object.
  */
 
-enum { JSON_SCHEMA_VERSION = 1 };
+enum { JSON_SCHEMA_VERSION = 2 };
 
 void tsi_json_text(struct json_writer *w, const char *key, const char *text); /* NULL: null */
 void tsi_json_uint(struct json_writer *w, const char *key, uint64_t value);

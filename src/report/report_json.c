@@ -8,18 +8,23 @@
 #include "report/json_parts.h"
 #include "report/reporter.h"
 
+/* An element of "runs": where its facts, findings and gates stand, whatever was read. */
+static void begin_report(struct json_writer *w, const char *kind)
+{
+	tsi_jw_object(w);
+	tsi_json_text(w, "kind", kind);
+}
+
 /* What an input does not say is null. */
 static void write_text_if(struct json_writer *w, const char *key, const char *text)
 {
 	tsi_json_text(w, key, *text != '\0' ? text : NULL);
 }
 
-static void write_trace_input(struct json_writer *w, const struct tscope_trace *trace)
+static void write_trace_input(struct json_writer *w, const struct tscope_trace_info *info,
+			      const uint64_t *diagnostics)
 {
-	const struct tscope_trace_info *info = tscope_trace_info(trace);
-	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
-
-	tsi_trace_diagnostics(trace, diagnostics);
+	tsi_json_array(w, "inputs");
 	tsi_jw_object(w);
 	tsi_json_text(w, "path", info->path);
 	tsi_json_text(w, "format", info->format);
@@ -29,6 +34,7 @@ static void write_trace_input(struct json_writer *w, const struct tscope_trace *
 	tsi_json_uint(w, "events", info->event_count);
 	tsi_json_diagnostics(w, "dropped", diagnostics, true);
 	tsi_jw_end_object(w);
+	tsi_jw_end_array(w);
 }
 
 static void write_trace_info(struct json_writer *w, const struct tscope_trace_info *info)
@@ -74,13 +80,14 @@ static void write_not_evaluated(struct json_writer *w, const struct tscope_diagn
 	tsi_jw_end_array(w);
 }
 
-/* The keys of one trace, into the object that is open. */
 static void write_trace(struct json_writer *w, const struct tscope_trace_report *report, size_t top)
 {
 	const struct tscope_trace *trace = tscope_analysis_trace(report->analysis);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
 	tsi_trace_diagnostics(trace, diagnostics);
+	begin_report(w, "trace");
+	write_trace_input(w, tscope_trace_info(trace), diagnostics);
 	write_trace_info(w, tscope_trace_info(trace));
 	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
 	write_devices(w, report->analysis, top);
@@ -89,29 +96,7 @@ static void write_trace(struct json_writer *w, const struct tscope_trace_report 
 	tsi_json_gates(w, report->gates, report->gate_count);
 	tsi_json_diagnostics(w, "diagnostics", diagnostics, false);
 	tsi_json_damage(w, tscope_trace_damage(trace));
-}
-
-static void write_traces(struct json_writer *w, const struct tscope_trace_report *reports,
-			 size_t count, const struct tscope_report_options *options)
-{
-	tsi_json_array(w, "inputs");
-	for (size_t i = 0; i < count; i++)
-		write_trace_input(w, tscope_analysis_trace(reports[i].analysis));
-	tsi_jw_end_array(w);
-	if (count == 1 && !options->as_list) {
-		write_trace(w, &reports[0], options->top);
-		return;
-	}
-	tsi_json_array(w, "traces");
-	for (size_t i = 0; i < count; i++) {
-		const struct tscope_trace *trace = tscope_analysis_trace(reports[i].analysis);
-
-		tsi_jw_object(w);
-		tsi_json_text(w, "path", tscope_trace_info(trace)->path);
-		write_trace(w, &reports[i], options->top);
-		tsi_jw_end_object(w);
-	}
-	tsi_jw_end_array(w);
+	tsi_jw_end_object(w);
 }
 
 /* ---- runs ---- */
@@ -188,12 +173,12 @@ static void write_ranks(struct json_writer *w, const struct tscope_run *run, siz
 	tsi_jw_end_array(w);
 }
 
-/* The keys of one run, into the object that is open. */
 static void write_run(struct json_writer *w, const struct tscope_run_report *report, size_t top)
 {
 	const struct tscope_run *run = report->run;
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
+	begin_report(w, "run");
 	write_run_inputs(w, run);
 	tsi_json_facts(w, tscope_run_analysis(run), TSCOPE_WHOLE_TRACE, top);
 	write_ranks(w, run, top);
@@ -208,19 +193,14 @@ static void write_run(struct json_writer *w, const struct tscope_run_report *rep
 	write_run_others(w, run, "ignored", false);
 	tsi_run_diagnostics(run, diagnostics);
 	tsi_json_diagnostics(w, "diagnostics", diagnostics, false);
+	tsi_jw_end_object(w);
 }
 
-static void write_runs(struct json_writer *w, const struct tscope_runs_report *report, size_t top)
+/* Files that belong to none of several runs. */
+static void write_problems(struct json_writer *w, const struct tscope_runs_report *report)
 {
-	tsi_json_array(w, "runs");
-	for (size_t i = 0; i < tscope_runs_count(report->runs); i++) {
-		tsi_jw_object(w);
-		write_run(w, &report->reports[i], top);
-		tsi_jw_end_object(w);
-	}
-	tsi_jw_end_array(w);
 	tsi_json_array(w, "problems");
-	for (size_t i = 0; i < tscope_runs_other_count(report->runs); i++) {
+	for (size_t i = 0; report && i < tscope_runs_other_count(report->runs); i++) {
 		struct tscope_run_other other = tscope_runs_other(report->runs, i);
 
 		write_other(w, &other);
@@ -232,6 +212,7 @@ static void write_runs(struct json_writer *w, const struct tscope_runs_report *r
 
 static void write_memory_input(struct json_writer *w, const struct tscope_memory_info *info)
 {
+	tsi_json_array(w, "inputs");
 	tsi_jw_object(w);
 	tsi_json_text(w, "path", info->path);
 	tsi_json_text(w, "format", tscope_memory_kind_name(info->kind));
@@ -245,36 +226,18 @@ static void write_memory_input(struct json_writer *w, const struct tscope_memory
 	write_text_if(w, "note", info->note);
 	tsi_json_damage(w, info->damage);
 	tsi_jw_end_object(w);
+	tsi_jw_end_array(w);
 }
 
-/* The keys of one file, into the object that is open. */
 static void write_file(struct json_writer *w, const struct tscope_memory_report *report, size_t top)
 {
+	begin_report(w, "memory");
+	write_memory_input(w, tscope_memory_info(report->memory));
 	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, report);
 	tsi_json_gates(w, report->gates, report->gate_count);
-}
-
-static void write_files(struct json_writer *w, const struct tscope_memory_report *reports,
-			size_t count, const struct tscope_report_options *options)
-{
-	tsi_json_array(w, "inputs");
-	for (size_t i = 0; i < count; i++)
-		write_memory_input(w, tscope_memory_info(reports[i].memory));
-	tsi_jw_end_array(w);
-	if (count == 1 && !options->as_list) {
-		write_file(w, &reports[0], options->top);
-		return;
-	}
-	tsi_json_array(w, "files");
-	for (size_t i = 0; i < count; i++) {
-		tsi_jw_object(w);
-		tsi_json_text(w, "path", tscope_memory_info(reports[i].memory)->path);
-		write_file(w, &reports[i], options->top);
-		tsi_jw_end_object(w);
-	}
-	tsi_jw_end_array(w);
+	tsi_jw_end_object(w);
 }
 
 /* ---- flight-recorder dumps ---- */
@@ -299,6 +262,7 @@ static void write_dump(struct json_writer *w, const struct tscope_hang_input *in
 
 static void write_hang(struct json_writer *w, const struct tscope_hang_report *report, size_t top)
 {
+	begin_report(w, "hang");
 	tsi_json_array(w, "inputs");
 	for (size_t i = 0; i < tscope_hang_input_count(report->hang); i++) {
 		struct tscope_hang_input input = tscope_hang_input(report->hang, i);
@@ -311,6 +275,7 @@ static void write_hang(struct json_writer *w, const struct tscope_hang_report *r
 	tsi_json_array(w, "not_evaluated");
 	tsi_jw_end_array(w);
 	tsi_json_gates(w, report->gates, report->gate_count);
+	tsi_jw_end_object(w);
 }
 
 /* ---- comparisons ---- */
@@ -329,6 +294,7 @@ static void write_side(struct json_writer *w, const char *key, struct tscope_dif
 
 static void write_diff(struct json_writer *w, const struct tscope_diff_report *report, size_t top)
 {
+	begin_report(w, "comparison");
 	tsi_json_object(w, "sides");
 	write_side(w, "a", tscope_diff_side(report->diff, TSCOPE_SIDE_A));
 	write_side(w, "b", tscope_diff_side(report->diff, TSCOPE_SIDE_B));
@@ -339,9 +305,28 @@ static void write_diff(struct json_writer *w, const struct tscope_diff_report *r
 	for (size_t i = 0; i < tscope_diff_note_count(report->diff); i++)
 		tsi_jw_text(w, tscope_diff_note(report->diff, i));
 	tsi_jw_end_array(w);
+	tsi_jw_end_object(w);
 }
 
 /* ---- the whole ---- */
+
+static void write_reports(struct json_writer *w, const struct report_subject *subject, size_t top)
+{
+	tsi_json_array(w, "runs");
+	for (size_t i = 0; subject->traces && i < subject->count; i++)
+		write_trace(w, &subject->traces[i], top);
+	for (size_t i = 0; subject->files && i < subject->count; i++)
+		write_file(w, &subject->files[i], top);
+	for (size_t i = 0; subject->runs && i < tscope_runs_count(subject->runs->runs); i++)
+		write_run(w, &subject->runs->reports[i], top);
+	if (subject->run)
+		write_run(w, subject->run, top);
+	if (subject->hang)
+		write_hang(w, subject->hang, top);
+	if (subject->diff)
+		write_diff(w, subject->diff, top);
+	tsi_jw_end_array(w);
+}
 
 void tsi_json_document(FILE *out, const struct report_subject *subject,
 		       const struct tscope_report_options *options, enum json_extent extent)
@@ -356,18 +341,9 @@ void tsi_json_document(FILE *out, const struct report_subject *subject,
 
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
-	if (subject->traces)
-		write_traces(&w, subject->traces, subject->count, options);
-	if (subject->files)
-		write_files(&w, subject->files, subject->count, options);
-	if (subject->hang)
-		write_hang(&w, subject->hang, options->top);
-	if (subject->run)
-		write_run(&w, subject->run, options->top);
-	if (subject->runs)
-		write_runs(&w, subject->runs, options->top);
-	if (subject->diff)
-		write_diff(&w, subject->diff, options->top);
+	write_reports(&w, subject, options->top);
+	if (subject->run || subject->runs)
+		write_problems(&w, subject->runs);
 	if (w.texts)
 		tsi_json_texts(&w);
 	tsi_jw_end_object(&w);

@@ -99,7 +99,7 @@ static const char *const budget_words[BUDGET_LINE_COUNT] = {
 /* "the device computes for 62.1 % of a step of 412.3 ms", or NULL where no step is known */
 static const char *name_largest_line(const struct panel *panel)
 {
-	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns"), largest_ns = 0;
+	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
 	int64_t steps = tsi_panel_int(panel, "budget.step_count");
 	size_t largest = 0;
 
@@ -121,7 +121,7 @@ static const char *name_largest_line(const struct panel *panel)
 /* "the device is busy for 97 % of the step", or NULL where devices wait for more. */
 static const char *name_good_use(const struct panel *panel)
 {
-	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_ns"), idle_ns = 0;
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns"), idle_ns = 0;
 	struct table_view kinds = tsi_panel_rows(panel, "kernels.by_kind");
 	const char *text;
 

@@ -196,7 +196,7 @@ static size_t find_largest(const struct panel *panel, int64_t least_ns,
 
 static void put_budget(const struct panel *panel, const struct part *const *largest, size_t count)
 {
-	struct whole whole = { tsi_panel_int(panel, "budget.wall_ns"), 0,
+	struct whole whole = { tsi_panel_int(panel, "budget.wall_total_ns"), 0,
 			       tsi_panel_int(panel, "budget.step_count") };
 	int64_t mean_ns = tsi_mean_of(whole.value, whole.count);
 	int left = tsi_screen_left(panel) - CAPTION_LINES;
@@ -223,7 +223,7 @@ static void put_iterations(const struct panel *panel)
 void tsi_put_screen(const struct panel *panel)
 {
 	const struct part *largest[MAX_METERS];
-	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
+	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_total_ns");
 	size_t meters = wall_ns > 0 ? find_largest(panel, wall_ns / 100, largest) : 0;
 	int phases = tsi_phase_lines(panel);
 

@@ -11,20 +11,20 @@ static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)
 }
 
 const struct part tsi_budget_lines[BUDGET_LINE_COUNT] = {
-	[BUDGET_COMPUTE] = { "compute", "budget.compute_ns", DOC_GOOD },
-	[BUDGET_EXPOSED_COMM] = { "exposed comm", "budget.exposed_comm_ns", DOC_WARN },
-	[BUDGET_EXPOSED_COPY] = { "exposed copy", "budget.exposed_copy_ns", DOC_WARN },
-	[BUDGET_DATA_STALL] = { "data stall", "budget.data_stall_ns", DOC_BAD },
-	[BUDGET_SYNC_STALL] = { "sync stall", "budget.sync_stall_ns", DOC_BAD },
-	[BUDGET_LAUNCH_STALL] = { "launch stall", "budget.launch_stall_ns", DOC_BAD },
-	[BUDGET_DEVICE_GAP] = { "device gap", "budget.device_gap_ns", DOC_BAD },
-	[BUDGET_UNATTRIBUTED] = { "unattributed", "budget.unattributed_ns", DOC_BAD },
-	[BUDGET_HOST_DATA] = { "data", "budget.host.data_ns", DOC_BAD },
-	[BUDGET_HOST_FORWARD] = { "forward", "budget.host.forward_ns", DOC_GOOD },
-	[BUDGET_HOST_BACKWARD] = { "backward", "budget.host.backward_ns", DOC_GOOD },
-	[BUDGET_HOST_OPTIMIZER] = { "optimizer", "budget.host.optimizer_ns", DOC_GOOD },
-	[BUDGET_HOST_COMM] = { "comm", "budget.host.comm_ns", DOC_WARN },
-	[BUDGET_HOST_OTHER] = { "other", "budget.host.other_ns", DOC_PLAIN },
+	[BUDGET_COMPUTE] = { "compute", "budget.compute_total_ns", DOC_GOOD },
+	[BUDGET_EXPOSED_COMM] = { "exposed comm", "budget.exposed_comm_total_ns", DOC_WARN },
+	[BUDGET_EXPOSED_COPY] = { "exposed copy", "budget.exposed_copy_total_ns", DOC_WARN },
+	[BUDGET_DATA_STALL] = { "data stall", "budget.data_stall_total_ns", DOC_BAD },
+	[BUDGET_SYNC_STALL] = { "sync stall", "budget.sync_stall_total_ns", DOC_BAD },
+	[BUDGET_LAUNCH_STALL] = { "launch stall", "budget.launch_stall_total_ns", DOC_BAD },
+	[BUDGET_DEVICE_GAP] = { "device gap", "budget.device_gap_total_ns", DOC_BAD },
+	[BUDGET_UNATTRIBUTED] = { "unattributed", "budget.unattributed_total_ns", DOC_BAD },
+	[BUDGET_HOST_DATA] = { "data", "budget.host.data_total_ns", DOC_BAD },
+	[BUDGET_HOST_FORWARD] = { "forward", "budget.host.forward_total_ns", DOC_GOOD },
+	[BUDGET_HOST_BACKWARD] = { "backward", "budget.host.backward_total_ns", DOC_GOOD },
+	[BUDGET_HOST_OPTIMIZER] = { "optimizer", "budget.host.optimizer_total_ns", DOC_GOOD },
+	[BUDGET_HOST_COMM] = { "comm", "budget.host.comm_total_ns", DOC_WARN },
+	[BUDGET_HOST_OTHER] = { "other", "budget.host.other_total_ns", DOC_PLAIN },
 };
 
 /* The idle lines, each with its causes of 1 % of the step or more. */
@@ -86,16 +86,16 @@ static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t s
 static void put_exposed(const struct panel *panel, const struct whole *whole, size_t of_host)
 {
 	static const struct part parts[][2] = {
-		{ { "  waiting", "budget.exposed_wait_ns", DOC_FAINT },
-		  { "  transfer", "budget.exposed_transfer_ns", DOC_FAINT } },
-		{ { "  waiting", "budget.host.comm_wait_ns", DOC_FAINT },
-		  { "  transfer", "budget.host.comm_transfer_ns", DOC_FAINT } },
+		{ { "  waiting", "budget.exposed_wait_total_ns", DOC_FAINT },
+		  { "  transfer", "budget.exposed_transfer_total_ns", DOC_FAINT } },
+		{ { "  waiting", "budget.host.comm_wait_total_ns", DOC_FAINT },
+		  { "  transfer", "budget.host.comm_transfer_total_ns", DOC_FAINT } },
 	};
 	static const struct part others[][2] = {
-		{ { "  undivided", "budget.exposed_unsplit_ns", DOC_FAINT },
-		  { "  own work", "budget.exposed_own_ns", DOC_FAINT } },
-		{ { "  undivided", "budget.host.comm_unsplit_ns", DOC_FAINT },
-		  { "  own work", "budget.host.comm_own_ns", DOC_FAINT } },
+		{ { "  undivided", "budget.exposed_unsplit_total_ns", DOC_FAINT },
+		  { "  own work", "budget.exposed_own_total_ns", DOC_FAINT } },
+		{ { "  undivided", "budget.host.comm_unsplit_total_ns", DOC_FAINT },
+		  { "  own work", "budget.host.comm_own_total_ns", DOC_FAINT } },
 	};
 	struct whole large = { whole->value, whole->value / 100, whole->count };
 
@@ -108,16 +108,17 @@ static void put_exposed(const struct panel *panel, const struct whole *whole, si
 void tsi_section_budget(const struct panel *panel)
 {
 	static const struct part phases[] = {
-		{ "  forward", "budget.phase.forward_ns", DOC_FAINT },
-		{ "  backward", "budget.phase.backward_ns", DOC_FAINT },
-		{ "  optimizer", "budget.phase.optimizer_ns", DOC_FAINT },
-		{ "  data", "budget.phase.data_ns", DOC_FAINT },
-		{ "  other", "budget.phase.other_ns", DOC_FAINT },
+		{ "  forward", "budget.phase.forward_total_ns", DOC_FAINT },
+		{ "  backward", "budget.phase.backward_total_ns", DOC_FAINT },
+		{ "  optimizer", "budget.phase.optimizer_total_ns", DOC_FAINT },
+		{ "  data", "budget.phase.data_total_ns", DOC_FAINT },
+		{ "  other", "budget.phase.other_total_ns", DOC_FAINT },
 	};
-	static const struct part unknown = { "  unknown", "budget.phase.unknown_ns", DOC_FAINT };
-	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_ns");
+	static const struct part unknown = { "  unknown", "budget.phase.unknown_total_ns",
+					     DOC_FAINT };
+	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_total_ns");
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
-	int64_t loss_ns = wall_ns - tsi_panel_int(panel, "budget.compute_ns");
+	int64_t loss_ns = wall_ns - tsi_panel_int(panel, "budget.compute_total_ns");
 	size_t rank_count = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
 	int64_t step_count = tsi_panel_int(panel, "budget.step_count");
 
@@ -130,7 +131,7 @@ void tsi_section_budget(const struct panel *panel)
 		tsi_panel_people_int(panel, tsi_mean_of(wall_ns, step_count), TSCOPE_UNIT_NS),
 		rank_count > 1 ? ", mean of the ranks" : "");
 	/* A hundredth of the compute line is not worth a doubt. */
-	int64_t noise_ns = tsi_panel_int(panel, "budget.compute_ns") / 100;
+	int64_t noise_ns = tsi_panel_int(panel, "budget.compute_total_ns") / 100;
 	struct whole whole = { wall_ns, 0, step_count };
 	tsi_panel_parts(panel, &whole, &tsi_budget_lines[BUDGET_COMPUTE], 1);
 	tsi_panel_parts(panel, &whole, phases, TSI_COUNT_OF(phases));

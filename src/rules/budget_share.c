@@ -12,7 +12,7 @@
 
 double tsi_budget_share(const struct rule_context *ctx, const char *line)
 {
-	double wall_ns = tsi_rule_real(ctx, "budget.wall_ns");
+	double wall_ns = tsi_rule_real(ctx, "budget.wall_total_ns");
 
 	return wall_ns > 0 ? tsi_rule_real(ctx, line) / wall_ns : NAN;
 }

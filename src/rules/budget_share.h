@@ -6,7 +6,7 @@
 
 /* The devices' budget in shares of the steps' time, for the rules on what devices and hosts do. */
 
-/* The share of a line such as "budget.sync_stall_ns"; NaN where it is not known. */
+/* The share of a line such as "budget.sync_stall_total_ns"; NaN where it is not known. */
 double tsi_budget_share(const struct rule_context *ctx, const char *line);
 
 /* A device time of the whole trace by all of it, from the devices' first event to their last. */

@@ -80,7 +80,7 @@ bool tsi_repeats_forward(const struct rule_context *ctx)
 static const struct line *find_specific(const struct rule_context *ctx, const char *name)
 {
 	if (strcmp(name, other_of_trace.name) == 0)
-		return tsi_rule_has(ctx, "budget.device_gap_ns") ? &other_of_trace : NULL;
+		return tsi_rule_has(ctx, "budget.device_gap_total_ns") ? &other_of_trace : NULL;
 	if (strcmp(name, overhead_of_operators.name) != 0)
 		return NULL;
 	if (tsi_repeats_forward(ctx))

@@ -12,14 +12,14 @@ enum { WHOLE_STEP = TSCOPE_BUDGET_LINE_COUNT };
 static const uint8_t line_of_part[] = { GAIN_PARTS(GAIN_PART_LINE) };
 
 static const char *const line_facts[TSCOPE_BUDGET_LINE_COUNT] = {
-	[TSCOPE_BUDGET_COMPUTE] = "budget.compute_ns",
-	[TSCOPE_BUDGET_EXPOSED_COMM] = "budget.exposed_comm_ns",
-	[TSCOPE_BUDGET_EXPOSED_COPY] = "budget.exposed_copy_ns",
-	[TSCOPE_BUDGET_DATA_STALL] = "budget.data_stall_ns",
-	[TSCOPE_BUDGET_SYNC_STALL] = "budget.sync_stall_ns",
-	[TSCOPE_BUDGET_LAUNCH_STALL] = "budget.launch_stall_ns",
-	[TSCOPE_BUDGET_DEVICE_GAP] = "budget.device_gap_ns",
-	[TSCOPE_BUDGET_UNATTRIBUTED] = "budget.unattributed_ns",
+	[TSCOPE_BUDGET_COMPUTE] = "budget.compute_total_ns",
+	[TSCOPE_BUDGET_EXPOSED_COMM] = "budget.exposed_comm_total_ns",
+	[TSCOPE_BUDGET_EXPOSED_COPY] = "budget.exposed_copy_total_ns",
+	[TSCOPE_BUDGET_DATA_STALL] = "budget.data_stall_total_ns",
+	[TSCOPE_BUDGET_SYNC_STALL] = "budget.sync_stall_total_ns",
+	[TSCOPE_BUDGET_LAUNCH_STALL] = "budget.launch_stall_total_ns",
+	[TSCOPE_BUDGET_DEVICE_GAP] = "budget.device_gap_total_ns",
+	[TSCOPE_BUDGET_UNATTRIBUTED] = "budget.unattributed_total_ns",
 };
 
 static int64_t integer(const struct tscope_analysis *analysis, const char *fact)
@@ -33,7 +33,7 @@ static int64_t integer(const struct tscope_analysis *analysis, const char *fact)
 struct gain_ledger tsi_gain_ledger(const struct tscope_analysis *analysis)
 {
 	double step_ns = tsi_value_real(tsi_lookup(analysis, "step_time.mean_ns"));
-	int64_t wall_ns = integer(analysis, "budget.wall_ns");
+	int64_t wall_ns = integer(analysis, "budget.wall_total_ns");
 	struct gain_ledger ledger = { .step_ns = step_ns > 0 ? llround(step_ns) : 0 };
 
 	ledger.step_left_ns = ledger.step_ns > 0 ? ledger.step_ns : INT64_MAX;

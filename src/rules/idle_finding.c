@@ -73,8 +73,8 @@ static size_t cause_count(const struct idle_claim *claim)
  */
 static double mean_step_ns(const struct rule_context *ctx)
 {
-	double step_ns =
-		tsi_rule_real(ctx, "budget.wall_ns") / tsi_rule_real(ctx, "budget.step_count");
+	double step_ns = tsi_rule_real(ctx, "budget.wall_total_ns") /
+			 tsi_rule_real(ctx, "budget.step_count");
 
 	return step_ns > 0 ? step_ns : tsi_rule_real(ctx, "step_time.mean_ns");
 }

@@ -15,14 +15,14 @@ struct comm_parts {
 };
 
 static const struct comm_parts of_devices = {
-	"budget.exposed_wait_ns",
-	"budget.exposed_transfer_ns",
-	"budget.exposed_unsplit_ns",
+	"budget.exposed_wait_total_ns",
+	"budget.exposed_transfer_total_ns",
+	"budget.exposed_unsplit_total_ns",
 };
 static const struct comm_parts of_hosts = {
-	"budget.host.comm_wait_ns",
-	"budget.host.comm_transfer_ns",
-	"budget.host.comm_unsplit_ns",
+	"budget.host.comm_wait_total_ns",
+	"budget.host.comm_transfer_total_ns",
+	"budget.host.comm_unsplit_total_ns",
 };
 
 /* NULL: neither is known. */
@@ -88,7 +88,7 @@ struct comm_shares tsi_comm_shares(const struct rule_context *ctx)
 {
 	const struct comm_parts *parts = known_parts(ctx);
 
-	if (!parts || !(tsi_rule_real(ctx, "budget.wall_ns") > 0))
+	if (!parts || !(tsi_rule_real(ctx, "budget.wall_total_ns") > 0))
 		return (struct comm_shares){ .is_known = false };
 	double unsplit = tsi_budget_share(ctx, parts->unsplit);
 	bool is_between_stages = tsi_rule_has(ctx, "pipeline.stall_ratio");
@@ -163,7 +163,7 @@ void tsi_comm_evidence(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, parts->wait);
 	tsi_rule_evidence(ctx, parts->transfer);
 	tsi_rule_evidence(ctx, parts->unsplit);
-	tsi_rule_evidence(ctx, "budget.wall_ns");
+	tsi_rule_evidence(ctx, "budget.wall_total_ns");
 }
 
 void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)

@@ -25,7 +25,7 @@ static void tell_direction(struct rule_context *ctx)
 
 static void evaluate_copy_exposed(struct rule_context *ctx)
 {
-	double share = tsi_budget_share(ctx, "budget.exposed_copy_ns");
+	double share = tsi_budget_share(ctx, "budget.exposed_copy_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -55,9 +55,9 @@ const struct rule tsi_rule_copy_exposed = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
 			{ "high", 0.20, "share of the step from which it is severe" },
 		},
-		.facts = { "budget.exposed_copy_ns", "budget.wall_ns" },
+		.facts = { "budget.exposed_copy_total_ns", "budget.wall_total_ns" },
 	},
-	.evidence = { "budget.exposed_copy_ns", "budget.wall_ns", "copies.exposed_ns",
+	.evidence = { "budget.exposed_copy_total_ns", "budget.wall_total_ns", "copies.exposed_ns",
 		      "copies.total_ns", "copies.bytes" },
 	.cause = CAUSE_copy_exposed,
 	.evaluate = evaluate_copy_exposed,

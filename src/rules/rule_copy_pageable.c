@@ -75,7 +75,7 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 	if (blocked_ratio(ctx) >= BLOCKING_RATIO)
 		tsi_rule_cause(ctx, CAUSE_blocking_copy);
 	/* Only what no kernel hides makes the step longer. */
-	double exposed = tsi_budget_share(ctx, "budget.exposed_copy_ns");
+	double exposed = tsi_budget_share(ctx, "budget.exposed_copy_total_ns");
 	tsi_gain_share(ctx, GAIN_COPY, exposed < share ? exposed : share);
 }
 

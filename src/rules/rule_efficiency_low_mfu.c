@@ -63,7 +63,7 @@ static void tell_operators(struct rule_context *ctx)
 /* Where a trace shows what the time goes to, other findings name causes: this is a symptom. */
 static enum tscope_severity grade(const struct rule_context *ctx, double mfu)
 {
-	if (tsi_rule_has(ctx, "budget.wall_ns"))
+	if (tsi_rule_has(ctx, "budget.wall_total_ns"))
 		return TSCOPE_SEVERITY_LOW;
 	return mfu < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH : TSCOPE_SEVERITY_MED;
 }

@@ -60,7 +60,7 @@ static bool is_small(const struct rule_context *ctx, size_t row)
 	return number(ctx, row, "blocks_per_sm") < tsi_rule_parameter(ctx, "filled") &&
 	       number(ctx, row, "mean_ns") >= short_ns &&
 	       strcmp(text(ctx, row, "kind"), "comm") != 0 &&
-	       !(tsi_is_worth_telling(ns / tsi_rule_real(ctx, "budget.wall_ns")) &&
+	       !(tsi_is_worth_telling(ns / tsi_rule_real(ctx, "budget.wall_total_ns")) &&
 		 saturates_memory(ctx, text(ctx, row, "name")));
 }
 
@@ -103,7 +103,7 @@ static void tell_kernel(struct rule_context *ctx, const struct small_kernels *sm
 static void evaluate_kernel_low_occupancy(struct rule_context *ctx)
 {
 	struct small_kernels small = find_small(ctx);
-	double wall_ns = tsi_rule_real(ctx, "budget.wall_ns");
+	double wall_ns = tsi_rule_real(ctx, "budget.wall_total_ns");
 	double share = small.total_ns / wall_ns, unused = small.unused_ns / wall_ns;
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")) ||
@@ -147,9 +147,9 @@ const struct rule tsi_rule_kernel_low_occupancy = {
 			{ "high", 0.50, "share of the step from which it is severe" },
 			{ "filled", 0.90, "share of multiprocessors with a block that is enough" },
 		},
-		.facts = { "kernels.small_grid_ns", "budget.wall_ns" },
+		.facts = { "kernels.small_grid_ns", "budget.wall_total_ns" },
 	},
-	.evidence = { "kernels.small_grid_count", "kernels.small_grid_ns", "budget.wall_ns",
+	.evidence = { "kernels.small_grid_count", "kernels.small_grid_ns", "budget.wall_total_ns",
 		      "kernels.sm_efficiency_ratio", "kernels.occupancy_pct" },
 	.cause = CAUSE_low_occupancy,
 	.evaluate = evaluate_kernel_low_occupancy,

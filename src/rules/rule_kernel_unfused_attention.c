@@ -71,10 +71,10 @@ const struct rule tsi_rule_kernel_unfused_attention = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
 			{ "high", 0.30, "share of the step from which it is severe" },
 		},
-		.facts = { "attention.scores_ns", "budget.wall_ns" },
+		.facts = { "attention.scores_ns", "budget.wall_total_ns" },
 	},
 	.evidence = { "attention.scores_ns", "attention.products_ns", "attention.softmax_count",
-		      "budget.wall_ns" },
+		      "budget.wall_total_ns" },
 	.cause = CAUSE_unfused_attention,
 	.evaluate = evaluate_kernel_unfused_attention,
 };

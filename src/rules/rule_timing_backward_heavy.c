@@ -5,8 +5,8 @@
 /* Where a trace shows what the time goes to, other findings say what to mend. */
 static enum tscope_severity grade(const struct rule_context *ctx, double ratio)
 {
-	return tsi_rule_has(ctx, "budget.wall_ns") ? TSCOPE_SEVERITY_LOW
-						   : tsi_rule_grade(ctx, ratio);
+	return tsi_rule_has(ctx, "budget.wall_total_ns") ? TSCOPE_SEVERITY_LOW
+							 : tsi_rule_grade(ctx, ratio);
 }
 
 static void evaluate_timing_backward_heavy(struct rule_context *ctx)

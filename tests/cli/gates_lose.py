@@ -91,7 +91,7 @@ def trace(rng):
         name, text = "t.json.gz", gzip.compress(text.encode(), mtime=0)
     return Input({name: text}, rng.choice(("trace", "report")), [name],
                  ["step_time.mean_us>500", "step_time.p99_us>500", "GPU.IDLE", "severity>=low",
-                  "budget.wall_ns>500us"])
+                  "budget.wall_total_ns>500us"])
 
 
 # ---- losses -------------------------------------------------------------------------------------

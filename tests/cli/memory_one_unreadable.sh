@@ -1,3 +1,3 @@
-# The others are reported all the same, and as several.
+# The others are reported all the same.
 tscope memory --format json data/no_such_file.pickle data/leak_a.pickle | grep path
 tscope memory --quiet data/hostile_reduce.pickle data/leak_a.pickle

@@ -147,7 +147,7 @@ def problems_of_memory(tscope, path, analyzer):
     done = tscope.run("memory", "--format", "json", path)
     if done.returncode != (0 if analyzer else 3):
         yield f"tscope memory: exit {done.returncode}: {done.stderr.decode().strip()}"
-    elif analyzer and analyzer not in json.loads(done.stdout)["facts"]:
+    elif analyzer and analyzer not in json.loads(done.stdout)["runs"][0]["facts"]:
         yield f"tscope memory: no facts of {analyzer}"
 
 
@@ -171,7 +171,7 @@ def check_file(tscope, path):
     message = done.stderr.decode(errors="replace").strip()
     columns, trace = [""] * 5, None if words else read_trace(path)
     if done.returncode == 0 and not words:
-        report = json.loads(done.stdout)
+        report = json.loads(done.stdout)["runs"][0]
         columns = describe_report(report)
         problems += problems_of_report(report, trace)
     elif done.returncode == 3:

@@ -110,7 +110,7 @@ def check_job(tscope, results, seed):
                        tscope.report(path)["facts"])
         if len(job.ranks) > 1:
             done = tscope.run("report", "--format", "json", folder)
-            report = json.loads(done.stdout) if done.returncode == 0 else {"facts": {}}
+            report = json.loads(done.stdout)["runs"][0] if done.returncode == 0 else {"facts": {}}
             results.check(f"{label} report", "", done.stderr.decode())
             check_clocks(results, label, job, report)
             found = {row["rank"]: row["facts"] for row in report.get("ranks", [])}

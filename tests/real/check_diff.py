@@ -42,7 +42,7 @@ def compare(tscope, a, b, *arguments):
     done = tscope.run("diff", "--format", "json", *arguments, a, b)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
-    return json.loads(done.stdout)["facts"]
+    return json.loads(done.stdout)["runs"][0]["facts"]
 
 
 def names_of(rows, *changes):

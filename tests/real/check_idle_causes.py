@@ -96,11 +96,11 @@ def compare(tscope, path):
     expected, slack = causes_of(other, str(path), window, report["facts"]["steps"]["boundary"])
     found = {name[:-3]: value * budget["step_count"] for name, value in facts.items()
              if name.endswith("_ns") and name not in ("total_ns", "cold_ns")}
-    limit = TOLERANCE * budget["wall_ns"] + slack + budget["step_count"]
+    limit = TOLERANCE * budget["wall_total_ns"] + slack + budget["step_count"]
     differing = {cause: (expected.get(cause, 0), found.get(cause, 0))
                  for cause in set(expected) | set(found)
                  if abs(expected.get(cause, 0) - found.get(cause, 0)) > limit}
-    return budget["wall_ns"], differing, f"slack {slack}" if slack else ""
+    return budget["wall_total_ns"], differing, f"slack {slack}" if slack else ""
 
 
 def traces():

@@ -66,7 +66,7 @@ def neutral(done, form):
     """A run's outcome without what may differ: the name, the compression and its size."""
     output = done.stdout.decode(errors="replace")
     if form == "json" and output:
-        report = json.loads(output)
+        report = json.loads(output)["runs"][0]
         for source in report["inputs"]:
             del source["path"], source["compression"], source["source_bytes"]
         report["facts"].get("integrity", {}).pop("path", None)

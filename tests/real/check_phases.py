@@ -26,10 +26,10 @@ SHARES = (
 
 def check_trace(results, label, report):
     budget = report["facts"].get("budget", {})
-    compute_ns = budget.get("compute_ns")
+    compute_ns = budget.get("compute_total_ns")
     if not compute_ns:
         return
-    phases = {name[:-3]: ns for name, ns in budget["phase"].items()}
+    phases = {name.removesuffix("_total_ns"): ns for name, ns in budget["phase"].items()}
     results.check(label + " phases sum to compute", compute_ns, sum(phases.values()))
     if not report["facts"].get("operators", {}).get("by_name"):
         results.check(label + " forward without an operator", 0, phases["forward"])

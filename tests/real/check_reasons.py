@@ -25,7 +25,7 @@ def reports(tscope):
     for path in sorted(program.DATA.rglob("*.json*")):
         done = tscope.run("report", "--format", "json", path) if path.is_file() else None
         if done and done.returncode in (0, 1) and done.stdout:
-            report = json.loads(done.stdout)
+            report = json.loads(done.stdout)["runs"][0]
             if (report["facts"].get("integrity") or {}).get("event_count"):
                 yield program.short(path), report
 

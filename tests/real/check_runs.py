@@ -27,11 +27,11 @@ JUDGED_RUN = ("slow_gain_ns", "slow_gain_ratio", "slow_gain_is_simulated",
               "detectable_excess_ratio", "slow_rank_doubt")
 MATCHED_RANK = ("wait_ns", "transfer_ns", "clock_offset_ns", "clock_drift_ppm", "clock_error_ns")
 # Exposed communication and its division, which takes the collectives of the other ranks.
-SPLIT_HOST = ("comm_ns", ("comm_wait_ns", "comm_transfer_ns", "comm_unsplit_ns",
-                           "comm_own_ns"))
-SPLIT_DEVICE = ("exposed_comm_ns",
-                ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unsplit_ns",
-                 "exposed_own_ns"))
+SPLIT_HOST = ("comm_total_ns", ("comm_wait_total_ns", "comm_transfer_total_ns",
+                                "comm_unsplit_total_ns", "comm_own_total_ns"))
+SPLIT_DEVICE = ("exposed_comm_total_ns",
+                ("exposed_wait_total_ns", "exposed_transfer_total_ns", "exposed_unsplit_total_ns",
+                 "exposed_own_total_ns"))
 # Folder, ranks that are there, windows of each.
 REAL_RUNS = (
     ("made-torch26/ddp4", range(4), 1),
@@ -52,11 +52,15 @@ REAL_MIXED = (
 )
 
 
-def report(tscope, *paths):
+def reports(tscope, *paths):
     done = tscope.run("report", "--format", "json", *paths)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
-    return json.loads(done.stdout)
+    return json.loads(done.stdout)["runs"]
+
+
+def report(tscope, *paths):
+    return reports(tscope, *paths)[0]
 
 
 def windows(rank):
@@ -217,7 +221,7 @@ def check_real(tscope, results, name, ranks, window_count):
 
 
 def check_mixed(tscope, results, label, folder, counts):
-    runs = report(tscope, folder).get("runs", [])
+    runs = reports(tscope, folder)
     results.check(label + " runs", counts, [len(run["inputs"]) for run in runs])
 
 
@@ -230,7 +234,7 @@ def check_rerun(tscope, results, folder):
         for rank in range(4):
             shutil.copy(source / f"rank{rank}.pt.trace.{ending}",
                         folder / f"node_{job}{rank}.pt.trace.{ending}")
-    runs = report(tscope, folder).get("runs", [])
+    runs = reports(tscope, folder)
     results.check("rerun in one folder", alone, [run["facts"]["step_time"] for run in runs])
 
 

@@ -38,7 +38,7 @@ class Program:
         done = self.run("trace", "--format", "json", *arguments, path)
         if done.returncode != 0:
             raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
-        return json.loads(done.stdout)
+        return json.loads(done.stdout)["runs"][0]
 
 
 class Results:

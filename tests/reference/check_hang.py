@@ -20,7 +20,7 @@ def ask(tscope, folder):
     done = subprocess.run([tscope, "hang", "--format", "json", folder], capture_output=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"exit code {done.returncode}: {done.stderr.decode()}")
-    report = json.loads(done.stdout)
+    report = json.loads(done.stdout)["runs"][0]
     return done.returncode, report["facts"]["hang"], report["findings"]
 
 

@@ -110,7 +110,7 @@ def run_diff(program, a, b, tolerance):
         check=False, capture_output=True)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode()}")
-    return json.loads(done.stdout)
+    return json.loads(done.stdout)["runs"][0]
 
 
 def print_differences(label, document, expected):

@@ -48,7 +48,7 @@ class Program:
             raise NotBuiltIn
         if done.returncode != 0:
             raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode()}")
-        return json.loads(done.stdout)["facts"]
+        return json.loads(done.stdout)["runs"][0]["facts"]
 
     def stacks(self, path, moment):
         """Stack → bytes, as written for flame graphs."""

@@ -125,7 +125,7 @@ def check_directory(program, seed):
         return 0
     made.roles = {role: name for role, name in made.roles.items() if name in known}
     count = 0
-    for name, expected, found in differences(json.loads(done.stdout), made):
+    for name, expected, found in differences(json.loads(done.stdout)["runs"][0], made):
         print(f"{label}: {name}: expected {expected}, tscope says {found}")
         count += 1
     return count

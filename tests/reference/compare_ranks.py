@@ -87,7 +87,7 @@ def tscope(program, folder, *arguments):
                           capture_output=True)
     if done.returncode != 0:
         raise RuntimeError(f"{folder}: exit {done.returncode}: {done.stderr.decode()}")
-    return json.loads(done.stdout)["facts"]
+    return json.loads(done.stdout)["runs"][0]["facts"]
 
 
 def rows_by_rank(facts, analyzer="distributed"):
@@ -142,7 +142,7 @@ def check_exposed(facts, truth):
     """Own work that communication hides is neither, and the truth does not part it from them."""
     count = len(truth["ranks"])
     budget = facts.get("budget", {})
-    own = (budget.get("exposed_own_ns") or 0) / (budget.get("step_count") or 1)
+    own = (budget.get("exposed_own_total_ns") or 0) / (budget.get("step_count") or 1)
     for key in ("exposed_wait_ns", "exposed_transfer_ns"):
         expected = sum(row[key] for row in truth["ranks"]) / count
         slack = EXPOSED_TOLERANCE * expected + 2000

@@ -142,7 +142,7 @@ def check_run(program, seed):
         return 1
     ranks = {rank: records[warmup:] for rank, records in ranks.items()}
     count = 0
-    for name, actual, expected in differences(json.loads(done.stdout), ranks, flops, peak):
+    for name, actual, expected in differences(json.loads(done.stdout)["runs"][0], ranks, flops, peak):
         print(f"seed {seed}: {name}: tscope says {actual}, the formula {expected}")
         count += 1
     return count

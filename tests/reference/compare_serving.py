@@ -35,7 +35,7 @@ def check(program, seed, folder):
                           check=False, timeout=60)
     if done.returncode != 0:
         return [f"exit {done.returncode}: {done.stderr.decode()}"]
-    return list(differences(truth, json.loads(done.stdout)["facts"]["inference"]))
+    return list(differences(truth, json.loads(done.stdout)["runs"][0]["facts"]["inference"]))
 
 
 def main():

@@ -75,7 +75,7 @@ static void assert_sums(const struct tscope_analysis *analysis, const char *what
 	parts.row_count = tscope_analysis_row_count(analysis, parts.analyzer, parts.table,
 						    TSCOPE_WHOLE_TRACE);
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
-		snprintf(id, sizeof(id), "budget.%s_ns", lines[i]);
+		snprintf(id, sizeof(id), "budget.%s_total_ns", lines[i]);
 		int64_t line_ns = number_of(analysis, id);
 		int64_t sum_ns = take_line(&parts, lines[i], &row);
 		if (sum_ns != line_ns)
@@ -84,7 +84,7 @@ static void assert_sums(const struct tscope_analysis *analysis, const char *what
 	}
 	assert_int_equal(row, parts.row_count);
 	assert_int_equal(number_of(analysis, "breakdown.wall_ns"),
-			 number_of(analysis, "budget.wall_ns"));
+			 number_of(analysis, "budget.wall_total_ns"));
 	assert_int_equal(number_of(analysis, "breakdown.step_count"),
 			 number_of(analysis, "budget.step_count"));
 }

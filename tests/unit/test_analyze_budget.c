@@ -14,8 +14,9 @@
 #include "analyze/analysis.h"
 
 #define LINES                                                                                      \
-	"budget: wall_ns step_count compute_ns exposed_comm_ns exposed_copy_ns data_stall_ns "     \
-	"sync_stall_ns launch_stall_ns device_gap_ns unattributed_ns"
+	"budget: wall_total_ns step_count compute_total_ns exposed_comm_total_ns "                 \
+	"exposed_copy_total_ns data_stall_total_ns "                                               \
+	"sync_stall_total_ns launch_stall_total_ns device_gap_total_ns unattributed_total_ns"
 
 /* A launch of 2 ns at launch_ns and its kernel, under an operator. */
 static void launch(struct test_trace *t, int device, int64_t launch_ns, int64_t start_ns,
@@ -67,7 +68,8 @@ static void unmarked_steps_of_all_devices_are_summed(void **state)
 
 	/* Two steps on two devices are four, and make 400 = 150 + 71 + 19 + 160. */
 	check_facts(a, LINES, "400 4 150 0 0 0 0 71 19 160");
-	check_facts(a, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
+	check_facts(a, "budget: phase.forward_total_ns phase.backward_total_ns host.data_total_ns",
+		    "150 0 -");
 	analyzed_free(a);
 }
 
@@ -109,8 +111,9 @@ static void without_devices_the_host_tells(void **state)
 	struct analyzed *a = analyze(t);
 	check_facts(a, LINES, "200 2 - - - - - - - -");
 	check_facts(a,
-		    "budget: host.data_ns host.forward_ns host.backward_ns host.optimizer_ns "
-		    "host.comm_ns host.other_ns phase.forward_ns",
+		    "budget: host.data_total_ns host.forward_total_ns host.backward_total_ns "
+		    "host.optimizer_total_ns "
+		    "host.comm_total_ns host.other_total_ns phase.forward_total_ns",
 		    "20 50 0 0 0 130 -");
 	analyzed_free(a);
 }
@@ -125,7 +128,9 @@ static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
 	assert_int_equal(tsi_analyze_level(&rank.analysis, LEVEL_RANK, &scope, NULL, NULL),
 			 TSCOPE_OK);
 	check_facts(&rank, LINES, "400 4 150 0 0 0 0 71 19 160");
-	check_facts(&rank, "budget: phase.forward_ns phase.backward_ns host.data_ns", "150 0 -");
+	check_facts(&rank,
+		    "budget: phase.forward_total_ns phase.backward_total_ns host.data_total_ns",
+		    "150 0 -");
 	tscope_analysis_free(rank.analysis);
 	analyzed_free(a);
 }
@@ -181,7 +186,8 @@ static void of_several_ranks_it_is_the_mean(void **state)
 	ranks[2].doubt = "no one was looking";
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
 	check_facts(a, LINES, "5 1 2 1 0 0 0 0 2 0");
-	check_facts(a, "budget: phase.forward_ns phase.backward_ns host.data_ns", "1 1 -");
+	check_facts(a, "budget: phase.forward_total_ns phase.backward_total_ns host.data_total_ns",
+		    "1 1 -");
 	check_reliability(a, "budget", "no one was looking");
 	analyzed_free(a);
 }
@@ -207,7 +213,7 @@ static void a_run_without_devices_has_host_lines(void **state)
 
 	/* 15 ÷ 2 = 7.5, of which data 1.5, both up. */
 	check_facts(a, LINES, "8 1 - - - - - - - -");
-	check_facts(a, "budget: host.data_ns host.other_ns", "2 6");
+	check_facts(a, "budget: host.data_total_ns host.other_total_ns", "2 6");
 	analyzed_free(a);
 }
 
@@ -222,7 +228,7 @@ static void the_ranks_steps_are_averaged_too(void **state)
 
 	ranks[0].device_count = 2;
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
-	check_facts(a, "budget: wall_ns step_count", "8 2");
+	check_facts(a, "budget: wall_total_ns step_count", "8 2");
 	analyzed_free(a);
 }
 
@@ -241,8 +247,9 @@ static struct step_series divided(struct step_series steps, int64_t wait_ns, int
 }
 
 #define SPLIT                                                                                      \
-	"budget: exposed_comm_ns exposed_wait_ns exposed_transfer_ns exposed_unsplit_ns "          \
-	"host.comm_wait_ns"
+	"budget: exposed_comm_total_ns exposed_wait_total_ns exposed_transfer_total_ns "           \
+	"exposed_unsplit_total_ns "                                                                \
+	"host.comm_wait_total_ns"
 
 static void exposed_communication_is_divided(void **state)
 {
@@ -294,7 +301,7 @@ static void traces_of_several_ranks_divide_it(void **state)
 					  "all_reduce 70 90 group=dp ranks=0,1 seq=0\n");
 	struct analyzed *a = analyze_world(w, NULL);
 
-	check_facts(a, "budget: compute_ns", "65");
+	check_facts(a, "budget: compute_total_ns", "65");
 	check_facts(a, SPLIT, "35 15 20 0 -");
 	analyzed_free(a);
 	test_world_free(w);
@@ -315,8 +322,9 @@ static void so_is_that_of_the_host(void **state)
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
 	/* The sums 3, 5 and 10 by 2 are 1.5, 2.5 and 5, so 2, 3 and 5. */
 	check_facts(a,
-		    "budget: host.data_ns host.comm_ns host.comm_wait_ns host.comm_transfer_ns "
-		    "host.comm_unsplit_ns exposed_wait_ns",
+		    "budget: host.data_total_ns host.comm_total_ns host.comm_wait_total_ns "
+		    "host.comm_transfer_total_ns "
+		    "host.comm_unsplit_total_ns exposed_wait_total_ns",
 		    "2 3 1 2 0 -");
 	analyzed_free(a);
 }
@@ -356,10 +364,12 @@ static void compute_is_useful_or_overhead(void **state)
 									 cases[i].peak_flops };
 		struct analyzed *a = analyze_rank(&steps, &options);
 
-		check_facts(a, "budget: compute_ns useful_compute_ns compute_overhead_ns",
+		check_facts(a,
+			    "budget: compute_total_ns useful_compute_total_ns "
+			    "compute_overhead_total_ns",
 			    cases[i].facts);
-		check_doubt(a, "budget.useful_compute_ns", cases[i].doubt);
-		check_doubt(a, "budget.compute_overhead_ns", cases[i].doubt);
+		check_doubt(a, "budget.useful_compute_total_ns", cases[i].doubt);
+		check_doubt(a, "budget.compute_overhead_total_ns", cases[i].doubt);
 		analyzed_free(a);
 	}
 }
@@ -375,7 +385,8 @@ static void of_several_ranks_the_useful_part_is_the_mean_too(void **state)
 	};
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), &options);
 
-	check_facts(a, "budget: compute_ns useful_compute_ns compute_overhead_ns", "17 4 13");
+	check_facts(a, "budget: compute_total_ns useful_compute_total_ns compute_overhead_total_ns",
+		    "17 4 13");
 	analyzed_free(a);
 }
 

@@ -80,7 +80,7 @@ static void where_all_steps_are_marked_there_is_no_figure(void **state)
 	check_facts(a, "steps: count", "2");
 	check_facts(a, "step_time: mean_ns cv spike_count count steps_per_second", "- - - 0 -");
 	check_facts(a, "step_time: phase.data_ns phase.data_ratio trend_ns_per_step", "- - -");
-	check_facts(a, "budget: wall_ns compute_ns", "- -");
+	check_facts(a, "budget: wall_total_ns compute_total_ns", "- -");
 	check_table(a, "step_time.slow: step", "");
 	analyzed_free(a);
 }

@@ -145,7 +145,7 @@ static void facts_are_found_by_id(void **state)
 	assert_int_equal(value.kind, TSCOPE_VALUE_INT);
 	assert_int_equal(value.integer, 2);
 	assert_int_equal(unit, TSCOPE_UNIT_COUNT);
-	assert_true(tscope_analysis_find(a, "budget.phase.forward_ns", &value, &unit));
+	assert_true(tscope_analysis_find(a, "budget.phase.forward_total_ns", &value, &unit));
 	assert_int_equal(unit, TSCOPE_UNIT_NS);
 	for (size_t i = 0; i < TSI_COUNT_OF(unknown); i++)
 		assert_false(tscope_analysis_find(a, unknown[i], &value, &unit));

@@ -25,10 +25,12 @@ static const char sums[] = "explanation: source a_ns b_ns change_ns";
 
 /* The budget of steps with devices: the named lines, the others 0. */
 #define BUDGET(steps, compute, comm, stall)                                                        \
-	"budget.step_count " steps "\nbudget.compute_ns " compute "\nbudget.exposed_comm_ns " comm \
-	"\nbudget.exposed_copy_ns 0\nbudget.data_stall_ns " stall                                  \
-	"\nbudget.sync_stall_ns 0\nbudget.launch_stall_ns 0\nbudget.device_gap_ns 0\n"             \
-	"budget.unattributed_ns 0\n"
+	"budget.step_count " steps "\nbudget.compute_total_ns " compute                            \
+	"\nbudget.exposed_comm_total_ns " comm                                                     \
+	"\nbudget.exposed_copy_total_ns 0\nbudget.data_stall_total_ns " stall                      \
+	"\nbudget.sync_stall_total_ns 0\nbudget.launch_stall_total_ns "                            \
+	"0\nbudget.device_gap_total_ns 0\n"                                                        \
+	"budget.unattributed_total_ns 0\n"
 
 #define STEP(time) "series.steps step=1 time_ns=" time "\n"
 
@@ -173,11 +175,11 @@ static void what_the_trace_does_not_hold_is_outside(void **state)
 }
 
 static const char host_only[] =
-	STEP("15") "budget.step_count 1\nbudget.host.data_ns 5\n"
-		   "budget.host.forward_ns 10\nbudget.host.backward_ns 0\n"
-		   "budget.host.optimizer_ns 0\nbudget.host.comm_ns 0\n"
-		   "budget.host.other_ns 0\nbreakdown.step_count 1\n" PART("host.data", "loader",
-									   "next", "5")
+	STEP("15") "budget.step_count 1\nbudget.host.data_total_ns 5\n"
+		   "budget.host.forward_total_ns 10\nbudget.host.backward_total_ns 0\n"
+		   "budget.host.optimizer_total_ns 0\nbudget.host.comm_total_ns 0\n"
+		   "budget.host.other_total_ns 0\nbreakdown.step_count 1\n" PART(
+			   "host.data", "loader", "next", "5")
 			   PART("host.forward", "operator", "aten::mm", "10");
 
 static void hosts_have_lines_of_their_own(void **state)
@@ -185,10 +187,10 @@ static void hosts_have_lines_of_their_own(void **state)
 	(void)state;
 	check_case(&(struct pair_case){
 		host_only,
-		STEP("19") "budget.step_count 1\nbudget.host.data_ns 9\n"
-			   "budget.host.forward_ns 10\nbudget.host.backward_ns 0\n"
-			   "budget.host.optimizer_ns 0\nbudget.host.comm_ns 0\n"
-			   "budget.host.other_ns 0\nbreakdown.step_count 1\n" PART(
+		STEP("19") "budget.step_count 1\nbudget.host.data_total_ns 9\n"
+			   "budget.host.forward_total_ns 10\nbudget.host.backward_total_ns 0\n"
+			   "budget.host.optimizer_total_ns 0\nbudget.host.comm_total_ns 0\n"
+			   "budget.host.other_total_ns 0\nbreakdown.step_count 1\n" PART(
 				   "host.data", "loader", "next", "9")
 				   PART("host.forward", "operator", "aten::mm", "10"),
 		"host_budget 15 19 4",
@@ -392,11 +394,11 @@ static void sides_without_breakdown_have_lines_only(void **state)
 static const char *steps_of(char *text, size_t size, int64_t compute_ns, int step_count)
 {
 	int64_t wall_ns = (compute_ns + 300) * step_count;
-	size_t length =
-		(size_t)snprintf(text, size,
-				 "budget.step_count %d\nbudget.wall_ns %" PRId64
-				 "\nbudget.compute_ns %" PRId64 "\nbudget.data_stall_ns %d\n",
-				 step_count, wall_ns, compute_ns * step_count, 300 * step_count);
+	size_t length = (size_t)snprintf(
+		text, size,
+		"budget.step_count %d\nbudget.wall_total_ns %" PRId64
+		"\nbudget.compute_total_ns %" PRId64 "\nbudget.data_stall_total_ns %d\n",
+		step_count, wall_ns, compute_ns * step_count, 300 * step_count);
 
 	length += (size_t)snprintf(text + length, size - length,
 				   "series.steps step=-1 mark=warmup time_ns=9 line_compute_ns=%d "
@@ -536,7 +538,8 @@ static const char *is_one_rank(int step, int own, int other)
 	for (size_t i = 0; i < 4; i++)
 		snprintf(texts[i], sizeof(texts[i]),
 			 "step_time.mean_ns %" PRId64 "\nseries.steps step=1 time_ns=%" PRId64
-			 "\nbudget.step_count 1\nbudget.compute_ns %d\nbudget.exposed_comm_ns "
+			 "\nbudget.step_count 1\nbudget.compute_total_ns "
+			 "%d\nbudget.exposed_comm_total_ns "
 			 "%" PRId64 "\n",
 			 times[i], times[i], computes[i], times[i] - computes[i]);
 	struct compared *c =
@@ -611,7 +614,8 @@ static void absurd_figures_are_survived(void **state)
 									       "mean_ns=-"
 									       "9223372036854775808"
 									       "\n",
-		STEP("5") "budget.step_count -1\nbreakdown.step_count -1\nbudget.compute_ns 3\n",
+		STEP("5") "budget.step_count -1\nbreakdown.step_count -1\nbudget.compute_total_ns "
+			  "3\n",
 	};
 
 	(void)state;

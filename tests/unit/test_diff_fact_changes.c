@@ -64,13 +64,20 @@ static void sums_are_known(void **state)
 {
 	(void)state;
 	check_list(is_total, TSCOPE_TOTAL_STEPS,
-		   "budget: wall_ns useful_compute_ns compute_overhead_ns compute_ns "
-		   "exposed_comm_ns exposed_copy_ns data_stall_ns sync_stall_ns launch_stall_ns "
-		   "device_gap_ns unattributed_ns phase.data_ns phase.forward_ns phase.backward_ns "
-		   "phase.optimizer_ns phase.comm_ns phase.unknown_ns phase.other_ns host.data_ns "
-		   "host.forward_ns host.backward_ns host.optimizer_ns host.comm_ns host.other_ns "
-		   "host.comm_wait_ns host.comm_transfer_ns host.comm_unsplit_ns host.comm_own_ns "
-		   "exposed_wait_ns exposed_transfer_ns exposed_unsplit_ns exposed_own_ns\n"
+		   "budget: wall_total_ns useful_compute_total_ns compute_overhead_total_ns "
+		   "compute_total_ns "
+		   "exposed_comm_total_ns exposed_copy_total_ns data_stall_total_ns "
+		   "sync_stall_total_ns launch_stall_total_ns "
+		   "device_gap_total_ns unattributed_total_ns phase.data_total_ns "
+		   "phase.forward_total_ns phase.backward_total_ns "
+		   "phase.optimizer_total_ns phase.comm_total_ns phase.unknown_total_ns "
+		   "phase.other_total_ns host.data_total_ns "
+		   "host.forward_total_ns host.backward_total_ns host.optimizer_total_ns "
+		   "host.comm_total_ns host.other_total_ns "
+		   "host.comm_wait_total_ns host.comm_transfer_total_ns host.comm_unsplit_total_ns "
+		   "host.comm_own_total_ns "
+		   "exposed_wait_total_ns exposed_transfer_total_ns exposed_unsplit_total_ns "
+		   "exposed_own_total_ns\n"
 		   "breakdown: wall_ns\n"
 		   "opportunities: wall_ns short_gap_count short_gap_ns short_gap_host_ns "
 		   "short_gap_graph_ns fusible_count fusible_ns fusible_saving_ns layout_count "
@@ -154,7 +161,7 @@ static void what_is_judged_by_the_steps_is_known(void **state)
 		   "step_time: mean_ns steps_per_second\n"
 		   "efficiency: wall_ns mean_wall_ns\n"
 		   "pipeline: wall_ns\n");
-	check_list(has_basis, BASIS_WALL, "budget: wall_ns\n");
+	check_list(has_basis, BASIS_WALL, "budget: wall_total_ns\n");
 	check_list(has_basis, BASIS_TYPICAL_STEP, "step_time: p50_ns\n");
 	check_list(has_basis, BASIS_UTILISATION,
 		   "efficiency: mfu hfu mfu_uncapped achieved_tflops\n");
@@ -172,10 +179,10 @@ static void parts_have_their_columns(void **state)
 	} cases[] = {
 		{ "step_time.phase.data_ns", BASIS_PART, "phase_data_ns" },
 		{ "step_time.phase.data_ratio", BASIS_SHARE, "phase_data_ns" },
-		{ "budget.host.comm_ns", BASIS_PART, "host_comm_ns" },
-		{ "budget.exposed_comm_ns", BASIS_PART, "line_exposed_comm_ns" },
-		{ "budget.useful_compute_ns", BASIS_PART, "line_useful_compute_ns" },
-		{ "budget.phase.data_ns", BASIS_NONE, "" },
+		{ "budget.host.comm_total_ns", BASIS_PART, "host_comm_ns" },
+		{ "budget.exposed_comm_total_ns", BASIS_PART, "line_exposed_comm_ns" },
+		{ "budget.useful_compute_total_ns", BASIS_PART, "line_useful_compute_ns" },
+		{ "budget.phase.data_total_ns", BASIS_NONE, "" },
 		{ "overlap.comm_ns", BASIS_NONE, "" },
 	};
 
@@ -283,14 +290,14 @@ static void sums_are_of_a_step(void **state)
 		  "step_time.count no - 1 - - only_b\n"
 		  "kernels.count yes 3 - - - only_a\n" },
 		/* Each sum by its own number of steps. */
-		{ "steps.count 7\nbudget.step_count 12\nbudget.phase.data_ns 120\n"
+		{ "steps.count 7\nbudget.step_count 12\nbudget.phase.data_total_ns 120\n"
 		  "step_time.count 5\nefficiency.compute_ns 500\nflops.total 14\n",
-		  "steps.count 7\nbudget.step_count 24\nbudget.phase.data_ns 480\n"
+		  "steps.count 7\nbudget.step_count 24\nbudget.phase.data_total_ns 480\n"
 		  "step_time.count 5\nefficiency.compute_ns 600\nflops.total 21\n",
 		  "steps.count no 7 7 0 0 same\n"
 		  "step_time.count no 5 5 0 0 same\n"
 		  "budget.step_count no 12 24 12 1 exact\n"
-		  "budget.phase.data_ns yes 10 20 10 1 not_tested\n"
+		  "budget.phase.data_total_ns yes 10 20 10 1 not_tested\n"
 		  "efficiency.compute_ns yes 100 120 20 0.2 not_tested\n"
 		  "flops.total yes 2 3 1 0.5 exact\n" },
 	};
@@ -376,13 +383,13 @@ static void parts_shares_and_memory_are_tested(void **state)
 		/*
 		 * A line of the budget, of two devices; what is no column of series is not tested.
 		 */
-		{ "budget.step_count 12\nbudget.compute_ns 360\nbudget.useful_compute_ns 12\n" SIX(
-			  "100 line_compute_ns=60"),
-		  "budget.step_count 12\nbudget.compute_ns 480\nbudget.useful_compute_ns 24\n" SIX(
-			  "100 line_compute_ns=80"),
+		{ "budget.step_count 12\nbudget.compute_total_ns "
+		  "360\nbudget.useful_compute_total_ns 12\n" SIX("100 line_compute_ns=60"),
+		  "budget.step_count 12\nbudget.compute_total_ns "
+		  "480\nbudget.useful_compute_total_ns 24\n" SIX("100 line_compute_ns=80"),
 		  "budget.step_count no 12 12 0 0 same\n"
-		  "budget.useful_compute_ns yes 1 2 1 1 not_tested\n"
-		  "budget.compute_ns yes 30 40 10 0.333333 changed\n" },
+		  "budget.useful_compute_total_ns yes 1 2 1 1 not_tested\n"
+		  "budget.compute_total_ns yes 30 40 10 0.333333 changed\n" },
 		{ "memory.mean_alloc_bytes 1000\nmemory.peak_alloc_bytes 9\n" SIX(
 			  "100 alloc_bytes=1000"),
 		  "memory.mean_alloc_bytes 1001\nmemory.peak_alloc_bytes 8\n" SIX(
@@ -438,13 +445,13 @@ static void figures_of_the_lowest_rank_are_judged_by_it(void **state)
 	(void)state;
 	struct side_text a = {
 		.whole = "step_time.mean_ns 100\nefficiency.mean_wall_ns 50\n"
-			 "budget.step_count 6\nbudget.wall_ns 600\n" SIX("100"),
+			 "budget.step_count 6\nbudget.wall_total_ns 600\n" SIX("100"),
 		.ranks = { "step_time.mean_ns 50\nstep_time.count 6\n" SIX("50"),
 			   "step_time.mean_ns 100\n" SIX("100") },
 	};
 	struct side_text b = {
 		.whole = "step_time.mean_ns 110\nefficiency.mean_wall_ns 52\n"
-			 "budget.step_count 6\nbudget.wall_ns 660\n" SIX("110"),
+			 "budget.step_count 6\nbudget.wall_total_ns 660\n" SIX("110"),
 		.ranks = { "step_time.mean_ns 52\nstep_time.count 2\n" STEP(0, "52") STEP(1, "52"),
 			   "step_time.mean_ns 110\n" SIX("110") },
 	};
@@ -452,7 +459,7 @@ static void figures_of_the_lowest_rank_are_judged_by_it(void **state)
 
 	check_table(&c->result, "fact_changes.list: fact verdict",
 		    "step_time.mean_ns changed\n"
-		    "budget.wall_ns not_tested\n"
+		    "budget.wall_total_ns not_tested\n"
 		    "budget.step_count same\n"
 		    "efficiency.mean_wall_ns undecided\n");
 	compared_free(c);

@@ -55,7 +55,7 @@ static void a_run_has_an_interval(void **state)
 	(void)state;
 	struct compared *c =
 		compare("step_time.mean_ns 1000\nstep_time.count 5\nstep_time.cv 0.02\n"
-			"budget.exposed_comm_ns 90\nbudget.step_count 3\n"
+			"budget.exposed_comm_total_ns 90\nbudget.step_count 3\n"
 			"efficiency.mfu 0.5\nmemory.peak_alloc_bytes 4096\n",
 			"step_time.mean_ns 1000\nstep_time.count 1\nstep_time.cv 0\n");
 	const struct diff_side *sides = c->comparison.sides;

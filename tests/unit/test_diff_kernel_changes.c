@@ -438,8 +438,8 @@ static void launcher_of_most_time(void **state)
 /* A rank whose step takes 1000 ns, so much of it for communication. */
 #define RANK(comm)                                                                                 \
 	"step_time.mean_ns 1000\nseries.steps step=1 time_ns=1000\nbudget.step_count 1\n"          \
-	"budget.compute_ns 0\n"                                                                    \
-	"budget.exposed_comm_ns " comm "\n"
+	"budget.compute_total_ns 0\n"                                                              \
+	"budget.exposed_comm_total_ns " comm "\n"
 
 #define KERNEL(name, kind, ns)                                                                     \
 	"kernels.count 20\nsteps.counted_count 20\nkernels.by_name name=" name " kind=" kind       \

@@ -27,16 +27,17 @@ static void ranks_are_compared_by_number(void **state)
 		.whole = MEAN(120),
 		.ranks = { MEAN(100) SIX("100") "step_time.phase.comm_ns 15\n"
 						"memory.peak_alloc_bytes 4096\n",
-			   MEAN(120) SIX("120") "budget.step_count 12\nbudget.exposed_comm_ns 360\n"
-						"step_time.phase.comm_ns 77\n",
+			   MEAN(120) SIX(
+				   "120") "budget.step_count 12\nbudget.exposed_comm_total_ns 360\n"
+					  "step_time.phase.comm_ns 77\n",
 			   MEAN(110) SIX("110") },
 	};
 	struct side_text b = {
 		.whole = MEAN(130),
 		.ranks = { MEAN(100) SIX("100") "step_time.phase.comm_ns 10\n"
 						"memory.peak_alloc_bytes 5000\n",
-			   MEAN(130) SIX(
-				   "130") "budget.step_count 12\nbudget.exposed_comm_ns 300\n" },
+			   MEAN(130) SIX("130") "budget.step_count "
+						"12\nbudget.exposed_comm_total_ns 300\n" },
 	};
 	struct compared *c = compare_sides(&a, &b);
 

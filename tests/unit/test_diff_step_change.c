@@ -169,7 +169,7 @@ static void lines_of_devices_in_doubt_are_not_tested(void **state)
 	struct compared *c = compare(
 		TIME(100, 100, 6) SIX("100 phase_data_ns=7 line_compute_ns=50"),
 		TIME(110, 110, 6)
-			SIX("110 phase_data_ns=9 line_compute_ns=60") "budget.wall_ns 660\n! "
+			SIX("110 phase_data_ns=9 line_compute_ns=60") "budget.wall_total_ns 660\n! "
 								      "budget clipped\n");
 
 	check_facts(&c->result, "step_change: verdict changed_count", "changed 1");

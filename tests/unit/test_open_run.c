@@ -71,7 +71,7 @@ static void test_mixed(void **state)
 	assert_string_equal(tscope_run_input(run, 2).format, "kineto");
 	/* Times are the records' (1 ms a step), the budget is the trace's (340 us computing). */
 	assert_int_equal(fact(first, "step_time.mean_ns").integer, 1000000);
-	assert_int_equal(fact(first, "budget.compute_ns").integer, 680000);
+	assert_int_equal(fact(first, "budget.compute_total_ns").integer, 680000);
 	assert_int_equal(fact(first, "memory.peak_alloc_bytes").integer, 100 << 20);
 	assert_int_equal(fact(first, "kernels.count").integer, 10);
 	/* Rank 1 has its trace alone: windows of 1000 and 990 us. */

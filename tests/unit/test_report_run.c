@@ -263,9 +263,9 @@ static void test_json(void **state)
 		{ "run_healthy", "\"loss_spikes\": []" },
 		{ "run_sick", "\"loss_spikes\": [30]" },
 		{ "run_sick", "\"expr\": \"overlap.comm_ns>1\", \"value\": null, \"held\": false" },
-		{ "run_mixed", "\"problems\": [],\n  \"ignored\": [\n    {\"path\": " },
-		{ "two_steps.json", "\"rank\": 0,\n      \"facts\": {" },
-		{ "run_rerun", "\"rank\": null,\n      \"facts\": {" },
+		{ "run_mixed", "\"problems\": [],\n      \"ignored\": [\n        {\"path\": " },
+		{ "two_steps.json", "\"rank\": 0,\n          \"facts\": {" },
+		{ "run_rerun", "\"rank\": null,\n          \"facts\": {" },
 		{ "run_healthy", "\"findings\": []" },
 	};
 

@@ -12,7 +12,7 @@
 #include "base/attributes.h"
 
 /* Two steps of 100 ms on one device: a line of n ms in all is n ÷ 200 of the step. */
-#define STEPS "step_time.mean_ns 100000000\nbudget.wall_ns 200000000\n"
+#define STEPS "step_time.mean_ns 100000000\nbudget.wall_total_ns 200000000\n"
 
 /* The idle time of a step in ms, and what it is made of. */
 #define IDLE(total, causes) STEPS "idle.total_ns " #total "000000\n" causes
@@ -21,7 +21,7 @@
 
 /* Of 100 ms `ms` go to kernels k of this kind, on so many blocks ÷ multiprocessors. */
 #define SMALL_OF(us, ms, kind, blocks)                                                             \
-	"budget.wall_ns 100000000\nkernels.small_grid_ns 1\n"                                      \
+	"budget.wall_total_ns 100000000\nkernels.small_grid_ns 1\n"                                \
 	"kernels.by_name name=big kind=gemm counted_ns=50000000 mean_ns=50000 blocks_per_sm=4\n"   \
 	"kernels.by_name name=unknown kind=other counted_ns=50000000 mean_ns=50000\n"              \
 	"kernels.by_name name=k kind=" kind " counted_ns=" #ms "000000 mean_ns=" #us               \
@@ -95,7 +95,7 @@ static const struct rule_case cases[] = {
 
 	/* 4 of 100 ms; 12 MB in 4 ms are 3 GB/s and 11.4 MiB. Exposed are 6 of 200 ms: 0.03. */
 	{ "COPY.PAGEABLE", FIRES,
-	  STEPS "budget.exposed_copy_ns 6000000\n"
+	  STEPS "budget.exposed_copy_total_ns 6000000\n"
 		"device_busy.span_ns 100000000\n"
 		"copies.pageable_ns 4000000\ncopies.pageable_bytes 12000000\n"
 		"copies.by_direction direction=d2d pageable=no total_ns=5000000\n"
@@ -105,7 +105,7 @@ static const struct rule_case cases[] = {
 	  "3.0 GB/s; mostly from the host to the device) [3000000 ns]" },
 	/* Without a size; of all that is exposed only its own 4 % can be won. */
 	{ "COPY.PAGEABLE", FIRES,
-	  STEPS "budget.exposed_copy_ns 100000000\n"
+	  STEPS "budget.exposed_copy_total_ns 100000000\n"
 		"device_busy.span_ns 100000000\ncopies.pageable_ns 4000000\n"
 		"copies.by_direction direction=d2h pageable=yes total_ns=4000000\n",
 	  NULL,
@@ -124,24 +124,24 @@ static const struct rule_case cases[] = {
 	{ "COPY.PAGEABLE", QUIET, "device_busy.span_ns 0\ncopies.pageable_ns 0\n", NULL, "" },
 
 	{ "COPY.EXPOSED", FIRES,
-	  STEPS "budget.exposed_copy_ns 20000000\n"
+	  STEPS "budget.exposed_copy_total_ns 20000000\n"
 		"copies.by_direction direction=h2d pageable=no total_ns=25000000 "
 		"bytes_per_second=12500000000.0\n",
 	  NULL,
 	  "med: the device only copies memory for 10.0 % of the step (most time goes to h2d: "
 	  "25.00 ms in the trace, 12.5 GB/s) [10000000 ns]" },
 	{ "COPY.EXPOSED", FIRES,
-	  STEPS "budget.exposed_copy_ns 20000000\n"
+	  STEPS "budget.exposed_copy_total_ns 20000000\n"
 		"copies.by_direction direction=fill pageable=no total_ns=25000000\n",
 	  NULL,
 	  "med: the device only copies memory for 10.0 % of the step (most time goes to fill: "
 	  "25.00 ms in the trace) [10000000 ns]" },
-	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_ns 2000000\n", NULL, "" },
-	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 10000000\n", NULL,
+	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_total_ns 2000000\n", NULL, "" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 10000000\n", NULL,
 	  "med: the device only copies memory for 5.0 % of the step [5000000 ns]" },
-	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 9999999\n", NULL, "" },
-	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 40000000\n", NULL, "high" },
-	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_ns 39999999\n", NULL, "med" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 9999999\n", NULL, "" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 40000000\n", NULL, "high" },
+	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 39999999\n", NULL, "med" },
 
 	{ "KERNEL.LOW_OCCUPANCY", FIRES, "step_time.mean_ns 100000000\n" SMALL(30, "norm", "0.3"),
 	  NULL,

@@ -49,15 +49,15 @@
 	"what_if.balanced_gain_ns " even "\n"
 /* Exposed communication of 1000: waiting, transfer, neither. */
 #define SPLIT(wait, transfer, unsplit)                                                             \
-	"budget.wall_ns 1000\n"                                                                    \
-	"budget.exposed_wait_ns " wait "\n"                                                        \
-	"budget.exposed_transfer_ns " transfer "\n"                                                \
-	"budget.exposed_unsplit_ns " unsplit "\n"
+	"budget.wall_total_ns 1000\n"                                                              \
+	"budget.exposed_wait_total_ns " wait "\n"                                                  \
+	"budget.exposed_transfer_total_ns " transfer "\n"                                          \
+	"budget.exposed_unsplit_total_ns " unsplit "\n"
 #define HOST_SPLIT(wait, transfer, unsplit)                                                        \
-	"budget.wall_ns 1000\n"                                                                    \
-	"budget.host.comm_wait_ns " wait "\n"                                                      \
-	"budget.host.comm_transfer_ns " transfer "\n"                                              \
-	"budget.host.comm_unsplit_ns " unsplit "\n"
+	"budget.wall_total_ns 1000\n"                                                              \
+	"budget.host.comm_wait_total_ns " wait "\n"                                                \
+	"budget.host.comm_transfer_total_ns " transfer "\n"                                        \
+	"budget.host.comm_unsplit_total_ns " unsplit "\n"
 #define STEP_50_MS "step_time.mean_ns 50000000\n"
 
 static const struct rule_case cases[] = {

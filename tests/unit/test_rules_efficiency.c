@@ -134,17 +134,17 @@ static const struct rule_case cases[] = {
 	  "another 10.0 % of the step, 25 % of communication) [30000000 ns]" },
 	/* Of it 30 of 100 are no wait for slower ranks. */
 	{ "EFFICIENCY.RECOVERABLE", FIRES,
-	  TOP("communication", "0.5") "budget.wall_ns 100\nbudget.exposed_wait_ns 20\n"
-				      "budget.exposed_transfer_ns 10\n"
-				      "budget.exposed_unsplit_ns 20\n",
+	  TOP("communication", "0.5") "budget.wall_total_ns 100\nbudget.exposed_wait_total_ns 20\n"
+				      "budget.exposed_transfer_total_ns 10\n"
+				      "budget.exposed_unsplit_total_ns 20\n",
 	  NULL,
 	  "med: 30.0 % of the step goes to transfer between ranks (ranks wait for slower ones for "
 	  "another 20.0 % of the step, 40 % of communication) [30000000 ns]" },
 	/* Of 90 of 100 only 19 are. */
 	{ "EFFICIENCY.RECOVERABLE", AT,
-	  TOP("communication", "0.9") "budget.wall_ns 100\nbudget.exposed_wait_ns 71\n"
-				      "budget.exposed_transfer_ns 10\n"
-				      "budget.exposed_unsplit_ns 9\n",
+	  TOP("communication", "0.9") "budget.wall_total_ns 100\nbudget.exposed_wait_total_ns 71\n"
+				      "budget.exposed_transfer_total_ns 10\n"
+				      "budget.exposed_unsplit_total_ns 9\n",
 	  NULL, "" },
 	{ "EFFICIENCY.RECOVERABLE", QUIET, TOP("communication", "0.1"), NULL, "" },
 	/* EFFICIENCY.LOW_MFU tells it. */
@@ -157,9 +157,9 @@ static const struct rule_case cases[] = {
 	  "[50000000 ns]" },
 	/* Where a trace was read, the largest cause of idle time is what can be won. */
 	{ "EFFICIENCY.RECOVERABLE", FIRES,
-	  TOP("other",
-	      "0.3") "budget.wall_ns 10\nbudget.device_gap_ns 0\nidle.launch_call_ns 20000000\n"
-		     "idle.python_ns 9000000\n",
+	  TOP("other", "0.3") "budget.wall_total_ns 10\nbudget.device_gap_total_ns "
+			      "0\nidle.launch_call_ns 20000000\n"
+			      "idle.python_ns 9000000\n",
 	  NULL,
 	  "med: 30.0 % of the step goes to time in which the device neither computes nor "
 	  "communicates [20000000 ns]" },

@@ -324,9 +324,9 @@ static void a_simulation_stands_against_estimates(void **state)
 		snprintf(lines, sizeof(lines),
 			 "%sefficiency.top_recoverable communication\n"
 			 "efficiency.top_recoverable_ratio 0.5\nstep_time.mean_ns 100000000\n"
-			 "overlap.exposed_comm_ratio 0.5\nbudget.wall_ns 100\n"
-			 "budget.exposed_wait_ns 20\nbudget.exposed_transfer_ns 30\n"
-			 "budget.exposed_unsplit_ns 0\n",
+			 "overlap.exposed_comm_ratio 0.5\nbudget.wall_total_ns 100\n"
+			 "budget.exposed_wait_total_ns 20\nbudget.exposed_transfer_total_ns 30\n"
+			 "budget.exposed_unsplit_total_ns 0\n",
 			 cases[i].gain);
 		struct fact_values facts = fact_values(lines);
 		struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
@@ -349,14 +349,14 @@ static void the_late_rank_stands_before_transfer(void **state)
 		"gain_ns=20000000\n"
 		"distributed.slow_gain_ns 20000000\ndistributed.slow_gain_ratio 0.2\n"
 		"step_time.mean_ns 100000000\ndistributed.mean_comm_fraction 0.6\n"
-		"distributed.mean_step_wall_ns 100000000\nbudget.wall_ns 100\n"
-		"budget.exposed_comm_ns 60\nbudget.exposed_unsplit_ns 0\n";
+		"distributed.mean_step_wall_ns 100000000\nbudget.wall_total_ns 100\n"
+		"budget.exposed_comm_total_ns 60\nbudget.exposed_unsplit_total_ns 0\n";
 	static const struct {
 		const char *split, *expected;
 	} cases[] = {
-		{ "budget.exposed_wait_ns 30\nbudget.exposed_transfer_ns 30\n",
+		{ "budget.exposed_wait_total_ns 30\nbudget.exposed_transfer_total_ns 30\n",
 		  "high DIST.STRAGGLER 20000000\nhigh DIST.COMM_BOUND 30000000\n" },
-		{ "budget.exposed_wait_ns 29\nbudget.exposed_transfer_ns 31\n",
+		{ "budget.exposed_wait_total_ns 29\nbudget.exposed_transfer_total_ns 31\n",
 		  "high DIST.COMM_BOUND 31000000\nhigh DIST.STRAGGLER 20000000\n" },
 	};
 
@@ -373,9 +373,9 @@ static void products_of_other_kinds_add_up(void **state)
 {
 	(void)state;
 	static const char products[] =
-		"device_busy.span_ns 100000000\nstep_time.mean_ns 100000000\nbudget.wall_ns "
+		"device_busy.span_ns 100000000\nstep_time.mean_ns 100000000\nbudget.wall_total_ns "
 		"100000000\n"
-		"budget.compute_ns 90000000\nflops.matrix_ns 90000000\nflops.has_bf16 yes\n"
+		"budget.compute_total_ns 90000000\nflops.matrix_ns 90000000\nflops.has_bf16 yes\n"
 		"flops.by_operator name=aten::mm kind=gemm precision=tf32 tensor_cores=yes "
 		"count=10 "
 		"flops=1 alignment=4 device_ns=40000000 roofline_ns=30000000 "
@@ -428,10 +428,10 @@ static void gains_add_up_to_no_more_than_the_step(void **state)
 {
 	(void)state;
 	struct gain_ledger ledger;
-	struct fact_values facts = fact_values("step_time.mean_ns 100\nbudget.wall_ns 1000\n"
-					       "budget.launch_stall_ns 300\n"
-					       "budget.data_stall_ns 200\n"
-					       "budget.compute_ns 500\n");
+	struct fact_values facts = fact_values("step_time.mean_ns 100\nbudget.wall_total_ns 1000\n"
+					       "budget.launch_stall_total_ns 300\n"
+					       "budget.data_stall_total_ns 200\n"
+					       "budget.compute_total_ns 500\n");
 	const struct gain_claim launch[] = { { GAIN_LAUNCH, 20 }, { GAIN_PYTHON, 5 } };
 	const struct gain_claim same = { GAIN_LAUNCH, 22 }, rest = { GAIN_GC, 30 };
 	const struct gain_claim data = { GAIN_DATA, 50 }, any = { GAIN_STEP, 1000 };

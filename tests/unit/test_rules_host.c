@@ -14,7 +14,7 @@
 #include "base/attributes.h"
 
 /* Two steps of 100 ms on one device: a line of n ms in all is n ÷ 200 of the step. */
-#define STEPS "step_time.mean_ns 100000000\nbudget.wall_ns 200000000\n"
+#define STEPS "step_time.mean_ns 100000000\nbudget.wall_total_ns 200000000\n"
 
 /* In each step of 100 ms the device idles for `ms` because of this. */
 #define IDLE_OF(cause, ms) STEPS "idle." #cause "_ns " #ms "000000\n"
@@ -76,7 +76,7 @@ static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", AT, LATE(20000000, 0, 0), NULL, "high" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(19999999, 0, 0), NULL, "med" },
 	/* A budget of the host alone knows no idle time. */
-	{ "HOST.LAUNCH_BOUND", SKIPPED, STEPS "budget.host.data_ns 1\n", NULL,
+	{ "HOST.LAUNCH_BOUND", SKIPPED, STEPS "budget.host.data_total_ns 1\n", NULL,
 	  "skipped: no idle.op_overhead_ns: it needs a trace with device activity and a "
 	  "complete step" },
 
@@ -110,7 +110,7 @@ static const struct rule_case cases[] = {
 	  "[28000000 ns]" },
 	/* Ranks of 100 ms in the mean, the slowest of 200: the share is that of the mean. */
 	{ "HOST.PYTHON", FIRES,
-	  "step_time.mean_ns 200000000\nbudget.wall_ns 400000000\nbudget.step_count 4\n"
+	  "step_time.mean_ns 200000000\nbudget.wall_total_ns 400000000\nbudget.step_count 4\n"
 	  "idle.python_ns 28000000\n",
 	  NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step "

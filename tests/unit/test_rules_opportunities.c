@@ -39,7 +39,7 @@
 	      "opportunities.tiny_comm_exposed_ns " #ms "000000\n"
 
 #define ATTENTION(ms, key_count)                                                                   \
-	STEPS "budget.wall_ns 200000000\nattention.scores_ns " #ms "000000\n"                      \
+	STEPS "budget.wall_total_ns 200000000\nattention.scores_ns " #ms "000000\n"                \
 	      "attention.products_ns 8000000\nattention.softmax_count 24\n"                        \
 	      "attention.heads 96\nattention.queries 1024\nattention.keys " #key_count "\n"
 
@@ -191,9 +191,9 @@ static void advice_that_fits(void **state)
 static void a_summary_gets_what_others_leave(void **state)
 {
 	(void)state;
-	struct fact_values facts = fact_values(
-		COLLECTIVES(808, 28) "overlap.exposed_comm_ratio 0.2\nbudget.wall_ns 200000000\n"
-				     "budget.exposed_comm_ns 40000000\n");
+	struct fact_values facts = fact_values(COLLECTIVES(
+		808, 28) "overlap.exposed_comm_ratio 0.2\nbudget.wall_total_ns 200000000\n"
+			 "budget.exposed_comm_total_ns 40000000\n");
 	struct tscope_diagnosis *diagnosis;
 
 	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);

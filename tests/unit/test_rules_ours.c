@@ -46,8 +46,9 @@
 
 /* Exposed waiting of 1000, in steps of 10 ms. */
 #define WAITED(ns)                                                                                 \
-	"budget.wall_ns 1000\nbudget.exposed_wait_ns " ns "\nbudget.exposed_transfer_ns 7\n"       \
-	"budget.exposed_unsplit_ns 0\nstep_time.mean_ns 10000000\n"
+	"budget.wall_total_ns 1000\nbudget.exposed_wait_total_ns " ns                              \
+	"\nbudget.exposed_transfer_total_ns 7\n"                                                   \
+	"budget.exposed_unsplit_total_ns 0\nstep_time.mean_ns 10000000\n"
 
 static const struct rule_case cases[] = {
 	{ "NCCL.LOW_BANDWIDTH", FIRES, COLLECTIVES SIZE(67108864, 2000000000.0), NULL,

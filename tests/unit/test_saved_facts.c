@@ -120,6 +120,14 @@ static void test_flags_and_texts(void **state)
 	}
 }
 
+static void test_names_of_schema_1(void **state)
+{
+	(void)state;
+	check_read(HEAD
+		   "\"facts\": {\"budget\": {\"compute_ns\": 5, \"phase\": {\"data_ns\": 2}}}}",
+		   "budget: compute_total_ns phase.data_total_ns wall_total_ns", "5 2 -");
+}
+
 static void test_unknown_and_missing(void **state)
 {
 	struct saved_report report = read_good(
@@ -210,7 +218,7 @@ int main(void)
 		cmocka_unit_test(test_kinds_of_values), cmocka_unit_test(test_texts_by_number),
 		cmocka_unit_test(test_flags_and_texts), cmocka_unit_test(test_unknown_and_missing),
 		cmocka_unit_test(test_columns),         cmocka_unit_test(test_groups_and_doubts),
-		cmocka_unit_test(test_too_many_values),
+		cmocka_unit_test(test_too_many_values), cmocka_unit_test(test_names_of_schema_1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,26 +262,22 @@ static void test_single_files(void **state)
 	static const struct {
 		const char *name;
 		write_report *write;
-		bool as_list;
 	} cases[] = {
-		{ "two_steps.json", write_trace, false },
-		{ "two_steps.json", write_trace, true },
-		{ "flops.json", write_trace, false },
-		{ "bare_array_cut.json", write_trace, false },
-		{ "era_d.json", write_trace, false },
-		{ "rocm.json", write_trace, false },
-		{ "unescaped_quotes.json", write_trace, false },
-		{ "oom.pickle", write_memory, false },
-		{ "leak_a.pickle", write_memory, true },
-		{ "snapshot.html", write_memory, false },
-		{ "fsdp_mem_rank_0_training_step_1.log", write_memory, false },
+		{ "two_steps.json", write_trace },
+		{ "flops.json", write_trace },
+		{ "bare_array_cut.json", write_trace },
+		{ "era_d.json", write_trace },
+		{ "rocm.json", write_trace },
+		{ "unescaped_quotes.json", write_trace },
+		{ "oom.pickle", write_memory },
+		{ "leak_a.pickle", write_memory },
+		{ "snapshot.html", write_memory },
+		{ "fsdp_mem_rank_0_training_step_1.log", write_memory },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		struct tscope_report_options options = as_json;
-		options.as_list = cases[i].as_list;
-		struct written w = write_file(cases[i].write, cases[i].name, &options);
+		struct written w = write_file(cases[i].write, cases[i].name, &as_json);
 		struct saved_report report = read_good(w.text);
 
 		check_same(w.analysis, report.analysis);
@@ -332,7 +328,11 @@ static void test_compressed(void **state)
 
 /* ---- documents, as a test wrote them ------------------------------------------------------- */
 
-#define HEAD "{\"schema_version\": 1, \"tool\": {\"name\": \"tscope\", \"version\": \"0.2\"}, "
+/* Schema 1 had at the root what later stands in runs[0]. */
+#define SAVED_BY(schema)                                                                           \
+	"{\"schema_version\": " #schema ", \"tool\": {\"name\": \"tscope\", \"version\": "         \
+	"\"0.2\"}, "
+#define HEAD SAVED_BY(1)
 
 /* "3:6 ": its number and step_time.count. */
 static size_t show_rank(const struct saved_rank *rank, char *text, size_t size)
@@ -367,17 +367,18 @@ static void test_ranks(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+	for (size_t i = 0; i < 2 * TSI_COUNT_OF(cases); i++) {
 		char text[512], found[128] = "";
 		size_t length = 0;
 
-		snprintf(text, sizeof(text), HEAD "\"facts\": {\"step_time\": {\"count\": 9}}, %s}",
-			 cases[i].rest);
+		snprintf(text, sizeof(text), "%s\"facts\": {\"step_time\": {\"count\": 9}}, %s}%s",
+			 i % 2 ? SAVED_BY(2) "\"runs\": [{" : HEAD, cases[i / 2].rest,
+			 i % 2 ? "]}" : "");
 		struct saved_report report = read_good(text);
 		for (size_t rank = 0; rank < report.rank_count; rank++)
 			length += show_rank(&report.ranks[rank], found + length,
 					    sizeof(found) - length);
-		assert_string_equal(found, cases[i].ranks);
+		assert_string_equal(found, cases[i / 2].ranks);
 		assert_string_equal(report.saved_by, "tscope 0.2");
 		tsi_saved_report_deinit(&report);
 	}
@@ -409,6 +410,10 @@ static void test_damage(void **state)
 		  "'inputs': [{'path': 't', 'dropped': {}}]",
 		  "t: cut", 0 },
 		{ "'damage': {'message': 'cut'}", ": cut", 0 },
+		/* Since schema 2. */
+		{ "'runs': [{'facts': {}, 'inputs': [{'path': 'a', 'dropped_count': 2}], "
+		  "'problems': [{'path': 'c', 'reason': 'torn'}]}], 'problems': []",
+		  "c: torn", 2 },
 		/* Not as they should be. */
 		{ "'inputs': [{}, 4, {'path': 'a', 'damage': {'message': 5}, 'dropped': 3}, "
 		  "{'dropped': {'x': -1, 'y': null, 'z': 1}}], 'problems': {'a': 1}",
@@ -486,15 +491,17 @@ static void test_refusals(void **state)
 		  TSCOPE_E_FORMAT, "no report of tscope" },
 		{ "{\"schema_version\": \"1\", \"tool\": {\"name\": \"tscope\"}, \"facts\": {}}",
 		  TSCOPE_E_FORMAT, "no report of tscope" },
-		{ "{\"schema_version\": 2, \"tool\": {\"name\": \"tscope\", \"version\": \"9\"}}",
+		{ "{\"schema_version\": 3, \"tool\": {\"name\": \"tscope\", \"version\": \"9\"}}",
 		  TSCOPE_E_UNSUPPORTED,
-		  "saved by tscope 9 with schema_version 2: this tscope reads version 1; save it "
+		  "saved by tscope 9 with schema_version 3: this tscope reads version 2; save it "
 		  "again with this one" },
 		{ HEAD "\"inputs\": []}", TSCOPE_E_FORMAT, "a report without facts" },
 		{ HEAD "\"facts\": []}", TSCOPE_E_FORMAT, "a report without facts" },
 		{ HEAD "\"traces\": [{\"facts\": {}}, {\"facts\": {}}, {\"facts\": {}}]}",
 		  TSCOPE_E_UNSUPPORTED,
 		  "holds 3 reports (traces): a comparison takes one; save one for each" },
+		{ HEAD "\"runs\": [{\"facts\": {}}, {\"facts\": {}}]}", TSCOPE_E_UNSUPPORTED,
+		  "holds 2 reports (runs)" },
 		{ HEAD "\"files\": []}", TSCOPE_E_UNSUPPORTED, "holds 0 reports (files)" },
 		{ HEAD "\"files\": [7]}", TSCOPE_E_FORMAT, "a report without facts" },
 		{ HEAD "\"sides\": {}, \"facts\": {\"step_change\": {}}}", TSCOPE_E_UNSUPPORTED,

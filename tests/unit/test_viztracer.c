@@ -207,8 +207,9 @@ static void steps_and_phases(void **state)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "steps: count boundary", "3 optimizer");
 	check_facts(a,
-		    "budget: host.data_ns host.forward_ns host.backward_ns host.optimizer_ns "
-		    "host.other_ns",
+		    "budget: host.data_total_ns host.forward_total_ns host.backward_total_ns "
+		    "host.optimizer_total_ns "
+		    "host.other_total_ns",
 		    "60 90 30 15 105");
 	analyzed_free(a);
 }
@@ -224,7 +225,8 @@ static void frames_tell_no_phases(void **state)
 	test_op(t, "aten::mm", 1, 60, 10);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "steps: boundary", "whole_trace");
-	check_facts(a, "budget: host.data_ns host.forward_ns host.other_ns", "0 10 80");
+	check_facts(a, "budget: host.data_total_ns host.forward_total_ns host.other_total_ns",
+		    "0 10 80");
 	analyzed_free(a);
 }
 

@@ -2,7 +2,7 @@
 /*
  * What the wall time of the unmarked steps went to: the sum of the timeline's
  * budgets over steps and devices, and of several ranks the mean of their sums.
- * The lines sum to wall_ns; it and step_count count a step once for each device in scope.
+ * The lines sum to wall_total_ns; it and step_count count a step once for each device in scope.
  * Where no device was seen there are host lines instead.
  *
  * Exposed communication is divided where the traces of several ranks were read together: at the
@@ -29,58 +29,60 @@ enum fact {
 };
 
 static const struct tscope_fact_def facts[] = {
-	[WALL_NS] = { "wall_ns", TSCOPE_UNIT_NS,
+	[WALL_NS] = { "wall_total_ns", TSCOPE_UNIT_NS,
 		      "wall time of the unmarked steps, once for each device" },
 	[STEP_COUNT] = { "step_count", TSCOPE_UNIT_COUNT, "unmarked steps, once for each device" },
-	[USEFUL_COMPUTE_NS] = { "useful_compute_ns", TSCOPE_UNIT_NS,
-				"of compute_ns, what its FLOPs take at the device's peak" },
-	[COMPUTE_OVERHEAD_NS] = { "compute_overhead_ns", TSCOPE_UNIT_NS, "the rest of compute_ns" },
+	[USEFUL_COMPUTE_NS] = { "useful_compute_total_ns", TSCOPE_UNIT_NS,
+				"of compute_total_ns, what its FLOPs take at the device's peak" },
+	[COMPUTE_OVERHEAD_NS] = { "compute_overhead_total_ns", TSCOPE_UNIT_NS,
+				  "the rest of compute_total_ns" },
 	/* In the order of enum tscope_budget_line. */
-	{ "compute_ns", TSCOPE_UNIT_NS, "a compute kernel runs" },
-	{ "exposed_comm_ns", TSCOPE_UNIT_NS, "only communication runs" },
-	{ "exposed_copy_ns", TSCOPE_UNIT_NS, "only copies or fills run" },
-	{ "data_stall_ns", TSCOPE_UNIT_NS, "idle: the host waits for data" },
-	{ "sync_stall_ns", TSCOPE_UNIT_NS, "idle: the host waits for the device or a copy" },
-	{ "launch_stall_ns", TSCOPE_UNIT_NS, "idle: the host is too slow to launch" },
-	{ "device_gap_ns", TSCOPE_UNIT_NS,
+	{ "compute_total_ns", TSCOPE_UNIT_NS, "a compute kernel runs" },
+	{ "exposed_comm_total_ns", TSCOPE_UNIT_NS, "only communication runs" },
+	{ "exposed_copy_total_ns", TSCOPE_UNIT_NS, "only copies or fills run" },
+	{ "data_stall_total_ns", TSCOPE_UNIT_NS, "idle: the host waits for data" },
+	{ "sync_stall_total_ns", TSCOPE_UNIT_NS, "idle: the host waits for the device or a copy" },
+	{ "launch_stall_total_ns", TSCOPE_UNIT_NS, "idle: the host is too slow to launch" },
+	{ "device_gap_total_ns", TSCOPE_UNIT_NS,
 	  "idle although the launch of the next work has returned" },
-	{ "unattributed_ns", TSCOPE_UNIT_NS, "idle, and nothing recorded explains it" },
+	{ "unattributed_total_ns", TSCOPE_UNIT_NS, "idle, and nothing recorded explains it" },
 	/* In the order of enum phase. */
-	{ "phase.data_ns", TSCOPE_UNIT_NS, "of the compute line: launched by a data loader" },
-	{ "phase.forward_ns", TSCOPE_UNIT_NS, "launched by forward work" },
-	{ "phase.backward_ns", TSCOPE_UNIT_NS, "launched by backward work" },
-	{ "phase.optimizer_ns", TSCOPE_UNIT_NS, "launched by the optimizer" },
-	{ "phase.comm_ns", TSCOPE_UNIT_NS, "launched by communication" },
-	{ "phase.unknown_ns", TSCOPE_UNIT_NS,
+	{ "phase.data_total_ns", TSCOPE_UNIT_NS, "of the compute line: launched by a data loader" },
+	{ "phase.forward_total_ns", TSCOPE_UNIT_NS, "launched by forward work" },
+	{ "phase.backward_total_ns", TSCOPE_UNIT_NS, "launched by backward work" },
+	{ "phase.optimizer_total_ns", TSCOPE_UNIT_NS, "launched by the optimizer" },
+	{ "phase.comm_total_ns", TSCOPE_UNIT_NS, "launched by communication" },
+	{ "phase.unknown_total_ns", TSCOPE_UNIT_NS,
 	  "launched outside of all operators and annotations that would say a phase, like a "
 	  "graph's replay, or before the capture" },
-	{ "phase.other_ns", TSCOPE_UNIT_NS, "launched by anything else" },
+	{ "phase.other_total_ns", TSCOPE_UNIT_NS, "launched by anything else" },
 	/* In the order of enum host_line. */
-	{ "host.data_ns", TSCOPE_UNIT_NS, "without devices: the main thread waits for data" },
-	{ "host.forward_ns", TSCOPE_UNIT_NS, "it is in forward work" },
-	{ "host.backward_ns", TSCOPE_UNIT_NS, "it is in backward work, or waits for it" },
-	{ "host.optimizer_ns", TSCOPE_UNIT_NS, "it is in the optimizer" },
-	{ "host.comm_ns", TSCOPE_UNIT_NS, "it is in communication, or waits for it" },
-	{ "host.other_ns", TSCOPE_UNIT_NS, "anything else" },
-	/* In the order of enum exposed_part: sum to host.comm_ns. */
-	{ "host.comm_wait_ns", TSCOPE_UNIT_NS,
-	  "of host.comm_ns: waiting for ranks that come later to a collective" },
-	{ "host.comm_transfer_ns", TSCOPE_UNIT_NS,
-	  "of host.comm_ns: collectives that all ranks had come to" },
-	{ "host.comm_unsplit_ns", TSCOPE_UNIT_NS,
-	  "of host.comm_ns: what does not end together on all ranks, or was not matched" },
-	{ "host.comm_own_ns", TSCOPE_UNIT_NS,
-	  "of host.comm_ns: collectives that nothing waited for yet: the rank's own work went on" },
-	/* In the order of enum exposed_part: sum to exposed_comm_ns. */
-	{ "exposed_wait_ns", TSCOPE_UNIT_NS,
-	  "of exposed_comm_ns: waiting for ranks that come later to a collective" },
-	{ "exposed_transfer_ns", TSCOPE_UNIT_NS,
-	  "of exposed_comm_ns: collectives that all ranks had come to" },
-	{ "exposed_unsplit_ns", TSCOPE_UNIT_NS,
-	  "of exposed_comm_ns: what does not end together on all ranks, or was not matched" },
-	{ "exposed_own_ns", TSCOPE_UNIT_NS,
-	  "of exposed_comm_ns: collectives that nothing waited for yet: the rank's own work was "
-	  "late" },
+	{ "host.data_total_ns", TSCOPE_UNIT_NS, "without devices: the main thread waits for data" },
+	{ "host.forward_total_ns", TSCOPE_UNIT_NS, "it is in forward work" },
+	{ "host.backward_total_ns", TSCOPE_UNIT_NS, "it is in backward work, or waits for it" },
+	{ "host.optimizer_total_ns", TSCOPE_UNIT_NS, "it is in the optimizer" },
+	{ "host.comm_total_ns", TSCOPE_UNIT_NS, "it is in communication, or waits for it" },
+	{ "host.other_total_ns", TSCOPE_UNIT_NS, "anything else" },
+	/* In the order of enum exposed_part: sum to host.comm_total_ns. */
+	{ "host.comm_wait_total_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_total_ns: waiting for ranks that come later to a collective" },
+	{ "host.comm_transfer_total_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_total_ns: collectives that all ranks had come to" },
+	{ "host.comm_unsplit_total_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_total_ns: what does not end together on all ranks, or was not matched" },
+	{ "host.comm_own_total_ns", TSCOPE_UNIT_NS,
+	  "of host.comm_total_ns: collectives that nothing waited for yet: the rank's own work "
+	  "went on" },
+	/* In the order of enum exposed_part: sum to exposed_comm_total_ns. */
+	{ "exposed_wait_total_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_total_ns: waiting for ranks that come later to a collective" },
+	{ "exposed_transfer_total_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_total_ns: collectives that all ranks had come to" },
+	{ "exposed_unsplit_total_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_total_ns: what does not end together on all ranks, or was not matched" },
+	{ "exposed_own_total_ns", TSCOPE_UNIT_NS,
+	  "of exposed_comm_total_ns: collectives that nothing waited for yet: the rank's own work "
+	  "was late" },
 };
 
 _Static_assert(TSI_COUNT_OF(facts) == FIRST_SPLIT + EXPOSED_PART_COUNT,
