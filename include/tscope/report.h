@@ -45,6 +45,7 @@ struct tscope_report_options {
 	size_t top;   /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
 	bool verbose; /* also the files that were ignored, and why (run) */
 	bool all;     /* also what did not change, or matters little (diff, text) */
+	bool undecided_pass; /* undecided gates do not fail the job (junit, github, sarif) */
 };
 
 struct tscope_report_format {

@@ -8,6 +8,7 @@
 #include "complete.h"
 #include "max_memory.h"
 #include "message.h"
+#include "reports.h"
 #include "sandbox.h"
 #include "terms.h"
 
@@ -122,7 +123,8 @@ static enum exit_code run_with(const struct command *command, const struct optio
 /* Paths that are not given are NULL. */
 static enum exit_code enter_sandbox(const struct options *options)
 {
-	const char *const fixed[] = { options->output, options->flamegraph, options->folder };
+	const char *const fixed[] = { options->output, options->flamegraph, options->folder,
+				      reports_summary_path(options) };
 	enum { FIXED_COUNT = sizeof(fixed) / sizeof(fixed[0]) };
 	size_t count = FIXED_COUNT;
 	const char **outputs = calloc(count + options->formats.file_count, sizeof(*outputs));

@@ -177,20 +177,24 @@ static const char *parse_value(const char *text, void *field)
 	return NULL;
 }
 
-/* "text or json"; "text for people (default) or json for programs" */
-static const char *list_formats(bool with_readers)
+/* "text, json or csv"; each line but the last ends with line_end. */
+static const char *list_formats(const char *line_end)
 {
+	enum { LINE = 52 };
 	static char text[512];
 	const struct tscope_report_format *format;
-	size_t length = 0;
+	size_t length = 0, column = 0;
 
 	for (size_t i = 0; (format = tscope_report_format(i)); i++) {
-		const char *joint = i == 0 ? "" : tscope_report_format(i + 1) ? ", " : " or ";
-		int more = snprintf(text + length, sizeof(text) - length, "%s%s%s%s%s", joint,
-				    format->name, with_readers ? " for " : "",
-				    with_readers ? format->readers : "",
-				    with_readers && i == 0 ? " (default)" : "");
+		const char *joint = i == 0 ? "" : tscope_report_format(i + 1) ? "," : " or";
+		bool is_full = column + strlen(format->name) > LINE;
+		int more = snprintf(text + length, sizeof(text) - length, "%s%s%s%s", joint,
+				    is_full  ? line_end
+				    : i == 0 ? ""
+					     : " ",
+				    format->name, i == 0 && line_end[1] ? " (default)" : "");
 
+		column = is_full ? strlen(format->name) : column + (size_t)more;
 		length += (size_t)more < sizeof(text) - length ? (size_t)more : 0;
 	}
 	return text;
@@ -206,7 +210,7 @@ static const char *parse_format(const char *text, void *field)
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, text);
 	if (length >= sizeof(name) || !tscope_report_format_parse(name, &format))
-		return list_formats(false);
+		return list_formats(" ");
 	if (path && path[1] == '\0')
 		return "a file behind the =, such as json=report.json";
 	if (!path && formats->is_given)
@@ -570,7 +574,8 @@ void options_print_help(FILE *out, const char *command)
 		snprintf(option, sizeof(option), "--%s%s%s", rows[i].name, rows[i].value ? " " : "",
 			 rows[i].value ? rows[i].value : "");
 		fprintf(out, "  %-25s%s\n", option,
-			rows[i].help ? rows[i].help : list_formats(true));
+			rows[i].help ? rows[i].help
+				     : list_formats("\n                           "));
 	}
 }
 
@@ -582,7 +587,7 @@ void options_print_names(FILE *out, const char *command, const char *start)
 		snprintf(option, sizeof(option), "--%s", rows[i].name);
 		if (is_taken(&rows[i], command) && strncmp(option, start, strlen(start)) == 0)
 			fprintf(out, "%s\t%s\n", option,
-				rows[i].help ? rows[i].help : list_formats(true));
+				rows[i].help ? rows[i].help : list_formats(" "));
 	}
 }
 

@@ -2,8 +2,13 @@
 /* One reading, several reports: each is written whole or not at all, one after another. */
 #include "reports.h"
 
+#include "message.h"
 #include "output.h"
 #include "terminal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 static enum exit_code write_one(const struct report_writer *writer, const char *path,
 				const struct tscope_report_options *report_options,
@@ -21,6 +26,55 @@ static enum exit_code write_one(const struct report_writer *writer, const char *
 	return code;
 }
 
+static bool wants_github(const struct options *options)
+{
+	size_t format;
+	bool is_wanted =
+		tscope_report_format_parse("github", &format) && options->formats.format == format;
+
+	for (size_t i = 0; i < options->formats.file_count; i++)
+		is_wanted |= options->formats.files[i].format == format;
+	return is_wanted;
+}
+
+const char *reports_summary_path(const struct options *options)
+{
+	return wants_github(options) ? getenv("GITHUB_STEP_SUMMARY") : NULL;
+}
+
+/* Other commands of the step may have written into the summary, too. */
+static enum exit_code append_summary(const struct report_writer *writer,
+				     const struct options *options, const char *path)
+{
+	struct tscope_report_options report_options = terminal_report_options(options);
+	FILE *out = fopen(path, "a");
+	bool is_written;
+
+	if (!out || !tscope_report_format_parse("markdown", &report_options.format)) {
+		say_about(path, strerror(errno), "; the job has no summary");
+		return EXIT_CODE_OUTPUT;
+	}
+	report_options.extent = TSCOPE_REPORT_SCREEN;
+	is_written = writer->write(out, writer->subject, &report_options) == TSCOPE_OK;
+	is_written = fclose(out) == 0 && is_written;
+	if (!is_written)
+		say_about(path, "cannot write", "; the job has no summary");
+	return is_written ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;
+}
+
+static enum exit_code write_summary(const struct report_writer *writer,
+				    const struct options *options)
+{
+	const char *path = reports_summary_path(options);
+
+	if (path && *path != '\0')
+		return append_summary(writer, options, path);
+	if (wants_github(options))
+		say("no job summary, as GITHUB_STEP_SUMMARY is not set: ", "--format markdown=FILE",
+		    " writes it");
+	return EXIT_CODE_OK;
+}
+
 enum exit_code reports_write(const struct report_writer *writer, struct inputs *inputs,
 			     const struct options *options)
 {
@@ -33,5 +87,5 @@ enum exit_code reports_write(const struct report_writer *writer, struct inputs *
 		report_options = terminal_file_options(options, file);
 		code = worse(code, write_one(writer, file->path, &report_options, inputs));
 	}
-	return code;
+	return worse(code, write_summary(writer, options));
 }

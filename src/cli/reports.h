@@ -19,4 +19,7 @@ struct report_writer {
 enum exit_code reports_write(const struct report_writer *writer, struct inputs *inputs,
 			     const struct options *options);
 
+/* Where GitHub Actions takes a job summary, if that format is asked for; else NULL. */
+const char *reports_summary_path(const struct options *options);
+
 #endif

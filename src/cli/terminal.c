@@ -72,6 +72,7 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.shown = options->shown,
 		.verbose = options->verbose,
 		.all = options->all,
+		.undecided_pass = options->undecided_pass,
 	};
 }
 

@@ -67,18 +67,22 @@ static void compose(struct doc *doc, const struct report_subject *subject,
 }
 
 static enum tscope_status write_document(FILE *out, const struct report_subject *subject,
-					 const struct tscope_report_options *options,
+					 const struct tscope_report_options *given,
 					 struct tscope_error *err)
 {
+	const struct reporter *reporter = reporters[given->format];
+	struct tscope_report_options options = *given;
 	struct doc doc = { 0 };
 	enum tscope_status status;
 
-	compose(&doc, subject, options);
-	if (options->shown)
-		tsi_show_sections(&doc, options->shown);
+	if (reporter->is_whole && options.extent == TSCOPE_REPORT_SCREEN)
+		options.extent = TSCOPE_REPORT_FULL;
+	compose(&doc, subject, &options);
+	if (options.shown)
+		tsi_show_sections(&doc, options.shown);
 	status = tsi_arena_status(&doc.arena, err);
 	if (status == TSCOPE_OK)
-		reporters[options->format]->write(out, &doc, options);
+		reporter->write(out, &doc, &options);
 	tsi_arena_deinit(&doc.arena);
 	return status;
 }
