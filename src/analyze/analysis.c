@@ -8,6 +8,7 @@
 
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
+#include "analyze/modules/places.h"
 #include "analyze/ops/kernel_vote.h"
 #include "analyze/ops/trace_flops.h"
 #include "analyze/shared/anchor.h"
@@ -246,6 +247,7 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 					struct analysis_scope *scope, struct tscope_error *err)
 {
 	scope->kernel_kinds = tsi_kernel_kinds(analysis->trace, &analysis->of_trace);
+	scope->places = tsi_places_new(analysis->timeline, &analysis->of_trace);
 	enum tscope_status status = tsi_arena_status(&analysis->of_trace, err);
 	if (status == TSCOPE_OK)
 		status = run_trace_jobs(analysis, scope, true, err);

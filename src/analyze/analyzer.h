@@ -8,6 +8,7 @@
 #include <tscope/analysis.h>
 
 struct trace_flops;   /* trace_flops.h */
+struct places;        /* modules/places.h */
 struct tscope_memory; /* model/memory/memory_file.h */
 struct tscope_hang;   /* hang/hang_file.h */
 struct comparison;    /* diff/comparison.h */
@@ -44,6 +45,7 @@ struct analysis_scope {
 	const struct tscope_timeline *timeline;
 	const struct trace_flops *flops; /* NULL to analyzers beside_flops */
 	const uint8_t *kernel_kinds;     /* by name id, of kernels (kernel_vote.h) */
+	const struct places *places;     /* NULL: the trace has no frames that say places */
 	/* Devices [first_device, end_device): one, or all for the trace's own figures. */
 	uint32_t first_device, end_device;
 	/* Steps of the trace or rank; at the run level the slowest rank's time of each step. */

@@ -116,6 +116,10 @@ struct column {
 void tsi_panel_table(const struct panel *panel, const char *id, const struct column *columns,
 		     size_t count);
 
+/* A table whose first column has paths, "a/b/c.py(3): f" or "A.B.C", of which the end says most. */
+void tsi_panel_paths(const struct panel *panel, const char *id, const struct column *columns,
+		     size_t count);
+
 /* A table whose first column names kernels, which are shown as people say them. */
 void tsi_panel_kernels(const struct panel *panel, const char *id, const struct column *columns,
 		       size_t count);

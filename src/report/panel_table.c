@@ -178,6 +178,31 @@ void tsi_panel_kernels(const struct panel *panel, const char *id, const struct c
 		name_kernels(panel, table);
 }
 
+/* The last parts of a path, as many as are short, and one at least. */
+static const char *tail_of(const char *path)
+{
+	enum { SHORT_CHARS = 36 };
+	size_t length = strlen(path), start = length;
+
+	for (size_t at = length; at-- > 1;) {
+		bool is_border = (path[at - 1] == '.' || path[at - 1] == '/') && path[at] != '*';
+		if (length - at > SHORT_CHARS && start < length)
+			break;
+		if (is_border && strncmp(path + at, "py(", 3) != 0)
+			start = at;
+	}
+	return start < length ? path + start : path;
+}
+
+void tsi_panel_paths(const struct panel *panel, const char *id, const struct column *columns,
+		     size_t count)
+{
+	struct doc_table *table = put_table(panel, id, columns, count);
+
+	for (size_t row = 0; table && row < table->row_count; row++)
+		table->rows[row].cells[0].brief = tail_of(table->rows[row].cells[0].value.text);
+}
+
 /* ---- rankings ---- */
 
 static bool is_above_0(const struct table_view *view, size_t row, size_t column)

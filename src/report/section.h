@@ -68,6 +68,8 @@ void tsi_section_device_busy(const struct panel *panel);
 void tsi_section_overlap(const struct panel *panel);
 void tsi_section_kernels(const struct panel *panel);
 void tsi_section_operators(const struct panel *panel);
+void tsi_section_modules(const struct panel *panel); /* section_modules.c */
+void tsi_section_sources(const struct panel *panel);
 void tsi_section_launches(const struct panel *panel);
 void tsi_section_copies(const struct panel *panel);
 void tsi_section_spans(const struct panel *panel);

@@ -334,6 +334,12 @@ struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *ar
 	for (uint32_t i = 0; kinds && last && i < spans->kind_count; i++) {
 		const struct span_kind *kind = &spans->kinds[i];
 		uint32_t other = last[kind->name];
+		if (kind->span_class == TSCOPE_SPAN_PYTHON && kind->frame_use == FRAME_PLACE) {
+			kinds[i] = (struct host_kind){ .role = HOST_NOTHING,
+						       .flag = IDLE_NONE,
+						       .dull_below_ns = UINT32_MAX };
+			continue;
+		}
 		last[kind->name] = i + 1;
 		if (other && spans->kinds[other - 1].span_class == kind->span_class)
 			kinds[i] = kinds[other - 1];

@@ -165,7 +165,7 @@ static inline unsigned labels_of(const struct landmarks *marks, const struct spa
 	case TSCOPE_SPAN_OTHER:
 		return labels_of_name(marks, name, false);
 	case TSCOPE_SPAN_PYTHON: /* where most are not kept, steps would be missing */
-		return kind->is_chosen_frame ? 0 : labels_of_name(marks, name, true);
+		return tsi_is_chosen_frame(kind) ? 0 : labels_of_name(marks, name, true);
 	case TSCOPE_SPAN_OVERHEAD:
 		return LABEL_OVERHEAD;
 	default:

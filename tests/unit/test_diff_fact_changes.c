@@ -86,6 +86,9 @@ static void sums_are_known(void **state)
 		   "optimizer_gap_ns\n"
 		   "patterns: wall_ns conv_bias_count host_tensor_count host_tensor_ns loop_count "
 		   "loop_ns data_parallel_count data_parallel_ns\n"
+		   "modules: call_count repeated_count device_ns outside_ns outside_backward_ns "
+		   "host_ns host_outside_ns\n"
+		   "sources: device_ns outside_ns host_ns host_outside_ns\n"
 		   "attention: softmax_count scores_ns products_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
 		   "efficiency: wall_ns compute_ns useful_ns\n"

@@ -121,6 +121,16 @@ static void note_again(struct flops_count *c, const struct op_node *node)
 		*again = (struct sort_pair){ node->row, node->index };
 }
 
+static void note_call(struct flops_count *c, uint32_t row, const struct op_work *work)
+{
+	struct trace_flops *out = c->out;
+	struct counted_call *call = tsi_arena_push(&out->memory, &out->calls, &out->call_count,
+						   &out->call_capacity, sizeof(*call));
+	if (call)
+		*call = (struct counted_call){ row, work->flops,
+					       isnan(work->bytes) ? 0 : work->bytes };
+}
+
 static void count_op(struct flops_count *c, struct op_node *node)
 {
 	struct counted_op *op = &c->out->ops[node->index];
@@ -136,6 +146,8 @@ static void count_op(struct flops_count *c, struct op_node *node)
 	}
 	if (node->place == PLACE_AGAIN)
 		note_again(c, node);
+	if (c->trace->has_places)
+		note_call(c, node->row, &op->work);
 }
 
 /*

@@ -66,10 +66,18 @@ struct uncounted_kernel {
 	int64_t count, total_ns;
 };
 
+/* One call that was counted. */
+struct counted_call {
+	uint32_t row;
+	double flops, bytes; /* bytes: 0 where not known */
+};
+
 struct trace_flops {
 	struct arena memory;    /* but that of operators */
 	struct counted_op *ops; /* in the order of the trace */
 	size_t op_count;
+	struct counted_call *calls; /* of ops; where the trace has places only */
+	size_t call_count, call_capacity;
 	struct uncounted_kernel *uncounted;
 	size_t uncounted_count;
 	struct step_flops *steps; /* by step of the timeline, over all devices */

@@ -235,8 +235,16 @@ static bool is_at_least(struct str value, char digit)
 	return value.length && value.data[0] >= digit && value.data[0] <= '9';
 }
 
+/* Where it is none the number before the first. */
+static uint64_t number_of(struct str value)
+{
+	uint64_t number;
+
+	return tsi_json_to_uint64(value, &number) ? number : UINT64_MAX;
+}
+
 void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct cpu_op *op,
-		      uint32_t *external_id)
+		      struct event_ids *ids)
 {
 	struct members members = tsi_members_open(b->isa, &b->op_args, tsi_find_arg, args);
 	struct raw_inputs raw = { 0 };
@@ -246,13 +254,15 @@ void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct 
 	while (tsi_members_next(&members, &arg, &value)) {
 		switch ((enum arg)arg) {
 		case ARG_EXTERNAL_ID:
-			*external_id = id_of(value);
+			ids->external_id = id_of(value);
 			break;
 		case ARG_SEQUENCE_NUMBER:
 			op->is_forward = is_at_least(value, '0');
+			tsi_put_sequence(ids, number_of(value));
 			break;
 		case ARG_FORWARD_THREAD:
 			op->is_backward = is_at_least(value, '1');
+			tsi_put_forward_thread(ids, number_of(value));
 			break;
 		case ARG_INPUT_DIMS:
 			raw.dims = value;

@@ -48,7 +48,7 @@ static enum tscope_status init_sets(struct builder *b, struct tscope_error *err)
 	if (tsi_intern_init(&b->trace->names, limit, err) != TSCOPE_OK ||
 	    tsi_intern_init(&b->raw_inputs, input_limit, err) != TSCOPE_OK ||
 	    tsi_intern_init(&b->span_kinds, SIZE_MAX, err) != TSCOPE_OK ||
-	    tsi_intern_init(&b->frame_names, SIZE_MAX, err) != TSCOPE_OK)
+	    tsi_intern_init(&b->frame_texts, SIZE_MAX, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_intern_init(&b->work_shapes, SIZE_MAX, err);
 }
@@ -111,11 +111,11 @@ void tsi_free_scaffold(struct builder *b)
 	tsi_intern_deinit(&b->raw_inputs);
 	tsi_intern_deinit(&b->span_kinds);
 	tsi_intern_deinit(&b->work_shapes);
-	tsi_intern_deinit(&b->frame_names);
+	tsi_intern_deinit(&b->frame_texts);
 	free(b->marks);
 	free(b->known);
-	free(b->frame_tells);
-	b->frame_tells = NULL;
+	free(b->frame_names);
+	b->frame_names = NULL;
 	b->marks = NULL;
 	b->known = NULL;
 }

@@ -99,7 +99,24 @@ struct flow_list {
 struct event_ids {
 	uint64_t correlation;
 	uint32_t external_id; /* 0: none */
+	uint32_t sequence;    /* as that of struct op_ids */
 };
+
+/* What "Sequence number" and "Fwd thread id" say; those that are none have all bits set. */
+static inline void tsi_put_sequence(struct event_ids *ids, uint64_t number)
+{
+	const uint32_t mask = (1u << SEQUENCE_BITS) - 1;
+
+	ids->sequence = (ids->sequence & ~mask) | ((uint32_t)(number + 1) & mask);
+}
+
+static inline void tsi_put_forward_thread(struct event_ids *ids, uint64_t thread)
+{
+	const uint32_t mask = (1u << SEQUENCE_BITS) - 1;
+	uint64_t number = thread < MAX_FORWARD_THREAD ? thread : MAX_FORWARD_THREAD;
+
+	ids->sequence = (ids->sequence & mask) | (uint32_t)number << SEQUENCE_BITS;
+}
 
 struct builder {
 	struct event_sink sink; /* first: a pointer to it is one to the builder */
@@ -146,10 +163,12 @@ struct builder {
 
 	struct intern span_kinds;  /* bytes of trace->spans.kinds: ids less 1 */
 	struct intern work_shapes; /* bytes of trace->work_shapes */
-	struct intern frame_names; /* of frames that were asked about, as in the file */
-	bool is_dull_frame;        /* of this event: its name was looked up and says nothing */
-	bool *frame_tells;         /* by their id */
-	size_t frame_tells_capacity;
+	struct intern frame_texts; /* of frames that were asked about, as in the file */
+	/* Of the frame that came last: why it is a row; shorter ones of its name are none. */
+	enum frame_use frame_use;
+	uint32_t frame_least_ns;
+	struct frame_name *frame_names; /* frames.c; by their id */
+	size_t frame_name_capacity;
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
 	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
 	size_t concrete_use_capacity;
@@ -235,7 +254,7 @@ struct raw_work {
 };
 
 void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct cpu_op *op,
-		      uint32_t *external_id);
+		      struct event_ids *ids);
 /* *bytes stays as it is where nothing is said. */
 void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes);
 void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work);

@@ -167,18 +167,17 @@ static void add_row(struct builder *b, const struct raw_event *event, const stru
 static uint32_t read_annotation(struct builder *b, const struct raw_event *event, uint32_t name)
 {
 	struct cpu_op op = { .collective = NO_ROW };
-	uint32_t external_id;
+	struct event_ids ids = { 0 };
 
 	if (tsi_is_train_batch(event->name))
 		return tsi_add_batch(b, event);
 	if (!tsi_backend_prefix(event->name))
 		return NO_ROW;
-	tsi_read_op_args(b, name, event->args, &op, &external_id);
+	tsi_read_op_args(b, name, event->args, &op, &ids);
 	return op.inputs;
 }
 
-static void add_host_row(struct builder *b, const struct raw_event *event, uint8_t span_class,
-			 bool is_chosen)
+static void add_host_row(struct builder *b, const struct raw_event *event, uint8_t span_class)
 {
 	struct span_kind kind = { .span_class = span_class };
 	struct raw_work work = { .shape = tsi_no_shape() };
@@ -188,7 +187,7 @@ static void add_host_row(struct builder *b, const struct raw_event *event, uint8
 	kind.name = tsi_builder_name(b, event->name, event->name_escaped);
 	if (span_class == TSCOPE_SPAN_CPU_OP) {
 		kind.op.collective = NO_ROW;
-		tsi_read_op_args(b, kind.name, event->args, &kind.op, &work.ids.external_id);
+		tsi_read_op_args(b, kind.name, event->args, &kind.op, &work.ids);
 	} else if (span_class == TSCOPE_SPAN_RUNTIME) {
 		tsi_read_call_args(b, event->args, &work.ids, &work.shape.bytes);
 		if (work.shape.bytes != NO_NUMBER)
@@ -196,8 +195,9 @@ static void add_host_row(struct builder *b, const struct raw_event *event, uint8
 	} else if (span_class == TSCOPE_SPAN_ANNOTATION) {
 		kind.annotation = read_annotation(b, event, kind.name);
 	} else if (span_class == TSCOPE_SPAN_PYTHON) {
-		kind.is_chosen_frame = is_chosen;
-		b->trace->chosen_frame_count += is_chosen;
+		kind.frame_use = b->frame_use;
+		b->trace->chosen_frame_count += b->frame_use != FRAME_ALL;
+		b->trace->has_places = true;
 	}
 	add_row(b, event, &kind, &work);
 }
@@ -279,7 +279,7 @@ static inline void take_complete(struct builder *b, const struct raw_event *even
 	if (tsi_class_is_device(span_class))
 		add_device_row(b, event, span_class);
 	else
-		add_host_row(b, event, span_class, rule->use == USE_FRAME && tsi_chooses_frames(b));
+		add_host_row(b, event, span_class);
 }
 
 /* The row's number, or NO_ROW where that failed. */
@@ -288,7 +288,8 @@ static uint32_t add_open_row(struct builder *b, const struct raw_event *event, u
 	struct raw_event open = *event;
 	open.dur_ns = OPEN_DURATION;
 	b->has_open_rows = true;
-	add_host_row(b, &open, span_class, false);
+	b->frame_use = FRAME_ALL;
+	add_host_row(b, &open, span_class);
 	return b->status == TSCOPE_OK ? b->trace->spans.count - 1 : NO_ROW;
 }
 
@@ -473,7 +474,7 @@ static struct kind_lesson begin_lesson(struct builder *b, const struct raw_event
 	const struct category_rule *rule = b->category_rules[category];
 	bool is_span_phase = event->phase == 'X';
 	bool is_frame = rule->use == USE_FRAME && tsi_chooses_frames(b);
-	b->is_dull_frame = false;
+	b->frame_least_ns = 0;
 	return (struct kind_lesson){
 		.row_count = b->trace->spans.count,
 		.category = category,

@@ -1,44 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which Python frames are rows where the caller does not want all: those that are long, and those
- * whose name shows what their thread waits for. They name causes and places; nothing is measured
- * by them. Each name is asked about once.
+ * Which Python frames are rows where the caller does not want all: those that are long, those
+ * whose name shows what their thread waits for, and however short those of modules and of the
+ * user's code. They name causes and places; of others nothing is measured by them. Each name is
+ * asked about once.
  */
 #include "decode/json.h"
 #include "model/trace/build.h"
+#include "model/trace/python_name.h"
 
 enum {
 	MAX_NAMES = 1 << 16,
 	MAX_NAME_CHARS = 1024,
 };
 
-/* As the name stands in the file. */
-static bool ask(struct builder *b, struct str name, bool escaped)
+/* What is known of a frame's name. */
+struct frame_name {
+	uint32_t cause_ns; /* frames that take so long may be causes */
+	bool is_place;     /* of a module or of the user's code */
+};
+
+static struct frame_name ask(struct builder *b, struct str name, bool escaped)
 {
+	struct frame_name known = { .cause_ns = LONG_FRAME_NS };
 	uint64_t bad_escapes = 0;
 
 	if (escaped) {
 		if (!tsi_builder_reserve(b, &b->text, &b->text_capacity, name.length, 1))
-			return false;
+			return known;
 		name.length = tsi_json_unescape(name, b->text, &bad_escapes);
 		name.data = b->text;
 	}
-	return b->options.is_telling_frame(name);
+	if (b->options.is_telling_frame(name))
+		known.cause_ns = TELLING_FRAME_NS;
+	known.is_place = tsi_module_name(name).length || tsi_is_user_frame(name);
+	return known;
 }
 
-static bool is_telling(struct builder *b, const struct raw_event *event)
+static struct frame_name find_name(struct builder *b, const struct raw_event *event)
 {
-	size_t known_count = b->frame_names.count;
+	size_t known_count = b->frame_texts.count;
 
 	if (known_count >= MAX_NAMES || event->name.length > MAX_NAME_CHARS)
 		return ask(b, event->name, event->name_escaped);
-	uint32_t id = tsi_builder_id(b, &b->frame_names, event->name);
-	if (!tsi_builder_reserve(b, &b->frame_tells, &b->frame_tells_capacity, b->frame_names.count,
-				 sizeof(*b->frame_tells)))
-		return false;
-	if (b->frame_names.count > known_count)
-		b->frame_tells[id] = ask(b, event->name, event->name_escaped);
-	return b->frame_tells[id];
+	uint32_t id = tsi_builder_id(b, &b->frame_texts, event->name);
+	if (!tsi_builder_reserve(b, &b->frame_names, &b->frame_name_capacity, b->frame_texts.count,
+				 sizeof(*b->frame_names)))
+		return (struct frame_name){ .cause_ns = LONG_FRAME_NS };
+	if (b->frame_texts.count > known_count)
+		b->frame_names[id] = ask(b, event->name, event->name_escaped);
+	return b->frame_names[id];
 }
 
 bool tsi_chooses_frames(const struct builder *b)
@@ -48,13 +59,15 @@ bool tsi_chooses_frames(const struct builder *b)
 
 bool tsi_keeps_frame(struct builder *b, const struct raw_event *event)
 {
+	b->frame_use = FRAME_ALL;
 	if (!tsi_chooses_frames(b))
 		return b->options.python;
-	if (!event->has_dur || !tsi_is_good_time(event) || b->drops_frames ||
-	    event->dur_ns < TELLING_FRAME_NS)
+	if (!event->has_dur || !tsi_is_good_time(event) || b->drops_frames)
 		return false;
-	if (event->dur_ns >= LONG_FRAME_NS)
-		return true;
-	b->is_dull_frame = !is_telling(b, event);
-	return !b->is_dull_frame;
+	struct frame_name name = find_name(b, event);
+	b->frame_least_ns = name.is_place ? 0 : name.cause_ns;
+	if (event->dur_ns < b->frame_least_ns)
+		return false;
+	b->frame_use = event->dur_ns >= name.cause_ns ? FRAME_CHOSEN : FRAME_PLACE;
+	return true;
 }

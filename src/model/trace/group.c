@@ -182,7 +182,8 @@ static uint32_t *index_sides(struct builder *b, const struct track *track, struc
 
 /* Room for those of a track. */
 struct fresh_sides {
-	uint32_t *op_ids, *call_ids;
+	struct op_ids *op_ids;
+	uint32_t *call_ids;
 	struct runtime_call *calls;
 };
 

@@ -77,9 +77,11 @@ static inline bool read_number(const struct raw_number *number, const char *text
 		return is_plain(number, text);
 	case ARG_SEQUENCE_NUMBER:
 		pass->is_forward = is_digit_from(*text, '0');
+		tsi_put_sequence(&numbers->ids, value);
 		return true;
 	case ARG_FORWARD_THREAD:
 		pass->is_backward = is_digit_from(*text, '1');
+		tsi_put_forward_thread(&numbers->ids, value);
 		return true;
 	case ARG_ALLOCATED:
 		numbers->allocated = (int64_t)value;
@@ -261,9 +263,7 @@ static void learn(const struct builder *b, const struct raw_event *event,
 	else if (lesson->is_no_work)
 		known->use = lesson->is_flow ? KNOWN_FLOW : KNOWN_COUNT;
 	else if (lesson->is_frame)
-		*known = (struct known_kind){ .use = KNOWN_FRAME,
-					      .category = lesson->category,
-					      .row_least_ns = TELLING_FRAME_NS };
+		known->use = KNOWN_FRAME;
 	else if (event->name_escaped) /* a bad escape counts each time */
 		known->use = KNOWN_USUAL;
 	else if (event->phase == 'X' && trace->spans.count > lesson->row_count)
@@ -290,6 +290,6 @@ void tsi_learn_kind(struct builder *b, const struct raw_event *event,
 	}
 	if (b->known[event->kind].use == KNOWN_NOT)
 		learn(b, event, lesson, &b->known[event->kind]);
-	if (lesson->is_frame && b->is_dull_frame)
-		b->known[event->kind].row_least_ns = LONG_FRAME_NS;
+	if (lesson->is_frame)
+		b->known[event->kind].row_least_ns = b->frame_least_ns;
 }

@@ -60,13 +60,13 @@ static void drop_rows(struct builder *b, enum tscope_span_class span_class)
 		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
 		bool is_kept = drops_ops ? !is_op || tsi_dur_ns(spans, row) == OPEN_DURATION
 					 : !tsi_is_chosen_frame(tsi_span_kind(spans, row));
-		uint32_t id = is_op ? trace->op_ids[op++] : 0;
+		struct op_ids ids = is_op ? trace->op_ids[op++] : (struct op_ids){ 0 };
 		while (mark < b->mark_count && b->marks[mark].row == NO_ROW)
 			mark++;
 		if (!is_kept)
 			continue;
 		if (is_op)
-			trace->op_ids[kept_ops++] = id;
+			trace->op_ids[kept_ops++] = ids;
 		if (mark < b->mark_count && b->marks[mark].row == row)
 			b->marks[mark++].row = to;
 		if (row != to)
@@ -103,6 +103,7 @@ void tsi_keep_memory_limit(struct builder *b)
 		b->drops_frames = true;
 		drop_rows(b, TSCOPE_SPAN_PYTHON);
 		b->trace->chosen_frame_count = 0;
+		b->trace->has_places = false;
 	}
 	if (taken_bytes(b) <= limit)
 		return;

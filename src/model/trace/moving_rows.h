@@ -8,7 +8,7 @@
 struct moving_rows {
 	struct time_column starts, durations;
 	uint32_t *kind;
-	uint32_t *op_ids; /* of operators */
+	struct op_ids *op_ids; /* of operators */
 	struct runtime_call *calls;
 	uint32_t *call_ids;
 	struct device_event *events;

@@ -235,13 +235,57 @@ static bool is_in_package(struct str path, struct str package)
 
 /* Files and packages of Python and of what runs a user's code, where their folder is cut off. */
 static const struct str library_files[] = {
-	TEXT("torch/"),        TEXT("torchvision/"), TEXT("torchgen/"),        TEXT("triton/"),
-	TEXT("tqdm/"),         TEXT("numpy/"),       TEXT("asyncio/"),         TEXT("concurrent/"),
-	TEXT("contextlib.py"), TEXT("functools.py"), TEXT("importlib/"),       TEXT("inspect.py"),
-	TEXT("logging/"),      TEXT("queue.py"),     TEXT("multiprocessing/"), TEXT("runpy.py"),
-	TEXT("selectors.py"),  TEXT("socket.py"),    TEXT("subprocess.py"),    TEXT("threading.py"),
-	TEXT("typing.py"),     TEXT("warnings.py"),
+	TEXT("torch/"),
+	TEXT("torchvision/"),
+	TEXT("torchgen/"),
+	TEXT("triton/"),
+	TEXT("tqdm/"),
+	TEXT("numpy/"),
+	TEXT("asyncio/"),
+	TEXT("concurrent/"),
+	TEXT("contextlib.py"),
+	TEXT("functools.py"),
+	TEXT("importlib/"),
+	TEXT("inspect.py"),
+	TEXT("logging/"),
+	TEXT("queue.py"),
+	TEXT("multiprocessing/"),
+	TEXT("runpy.py"),
+	TEXT("selectors.py"),
+	TEXT("socket.py"),
+	TEXT("subprocess.py"),
+	TEXT("threading.py"),
+	TEXT("typing.py"),
+	TEXT("warnings.py"),
+	TEXT("typing_extensions.py"),
+	TEXT("collections/"),
+	TEXT("ctypes/"),
+	TEXT("encodings/"),
+	TEXT("json/"),
+	TEXT("abc.py"),
+	TEXT("ast.py"),
+	TEXT("copy.py"),
+	TEXT("dataclasses.py"),
+	TEXT("enum.py"),
+	TEXT("os.py"),
+	TEXT("pickle.py"),
+	TEXT("random.py"),
+	TEXT("re.py"),
+	TEXT("re/"),
+	TEXT("tempfile.py"),
+	TEXT("types.py"),
+	TEXT("weakref.py"),
+	TEXT("_weakrefset.py"),
+	TEXT("einops/"),
 };
+
+struct str tsi_module_name(struct str name)
+{
+	static const struct str prefix = TEXT("nn.Module: ");
+
+	return tsi_str_has_prefix(name, prefix) ? behind(name, prefix.length)
+						: (struct str){ NULL, 0 };
+}
 
 bool tsi_is_user_frame(struct str name)
 {

@@ -16,6 +16,9 @@ struct python_name {
 /* Of "Logger.info (/usr/lib/…/__init__.py:9)", "logging/__init__.py(9): info", "time.sleep". */
 struct python_name tsi_python_name(struct str name);
 
+/* Of "nn.Module: Linear_3" the module's name, "Linear_3"; of other names nothing. */
+struct str tsi_module_name(struct str name);
+
 /* Is it a line of a file that belongs neither to PyTorch, nor to Python, nor to its packages? */
 bool tsi_is_user_frame(struct str name);
 

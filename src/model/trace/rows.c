@@ -69,7 +69,8 @@ void tsi_add_op_ids(struct builder *b, struct event_ids ids)
 	b->ids = ids;
 	if (tsi_builder_reserve(b, &trace->op_ids, &trace->op_id_capacity, trace->cpu_op_count + 1,
 				sizeof(*trace->op_ids)))
-		trace->op_ids[trace->cpu_op_count++] = ids.external_id;
+		trace->op_ids[trace->cpu_op_count++] =
+			(struct op_ids){ ids.external_id, ids.sequence };
 }
 
 /* An id that repeats the correlation names no operator. */

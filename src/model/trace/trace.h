@@ -36,6 +36,18 @@ struct cpu_op {
 	uint32_t is_backward : 1; /* a node of the backward pass: it names its forward thread */
 };
 
+/* What binds an operator to others. */
+struct op_ids {
+	uint32_t external_id; /* 0: none */
+	/*
+	 * Where autograd recorded it or evaluates it: its sequence number + 1 in the low bits, 0:
+	 * none; above them, of a node of the backward pass, the number of the forward thread.
+	 */
+	uint32_t sequence;
+};
+
+enum { SEQUENCE_BITS = 24, MAX_FORWARD_THREAD = 255 };
+
 /* Traits of a TSCOPE_SPAN_RUNTIME. */
 struct call_traits {
 	uint32_t
@@ -52,6 +64,13 @@ struct work_traits {
 	uint8_t nothing;   /* 0 */
 };
 
+/* Why a Python frame is among the rows. */
+enum frame_use {
+	FRAME_ALL,    /* all are */
+	FRAME_CHOSEN, /* to name causes and places; most others are not kept */
+	FRAME_PLACE,  /* only to name places: too short to be a cause */
+};
+
 /* Everything that many spans have in common. Has no padding. */
 struct span_kind {
 	uint32_t name;  /* id in trace->names */
@@ -65,8 +84,7 @@ struct span_kind {
 		 * op_inputs, of Composer's event/train_batch that in batches, or NO_ROW.
 		 */
 		uint32_t annotation;
-		/* Of TSCOPE_SPAN_PYTHON: kept to name causes and places, most others are not. */
-		uint32_t is_chosen_frame;
+		uint32_t frame_use; /* of TSCOPE_SPAN_PYTHON: enum frame_use */
 	};
 	uint32_t span_class; /* enum tscope_span_class */
 };
@@ -318,10 +336,15 @@ struct tscope_trace {
 	struct runtime_call *calls;
 	struct device_event *device_events;
 	struct collective *collectives;
-	/* "External id" of operators and of calls, 0: none that says more; NULL once linked. */
-	uint32_t *op_ids, *call_ids;
+	/*
+	 * Of operators and of calls in the order of rows; NULL once linked, but for those of
+	 * operators in a trace that has_places.
+	 */
+	struct op_ids *op_ids;
+	uint32_t *call_ids;        /* "External id", 0: none that says more */
+	bool has_places;           /* frames of modules or of the user's code are among the rows */
 	uint64_t frame_count;      /* Python frames in the file, kept or not */
-	size_t chosen_frame_count; /* rows of span_kind.is_chosen_frame */
+	size_t chosen_frame_count; /* rows of frames, where not all are kept */
 	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count,
 		work_shape_count;
 	size_t op_id_capacity, call_capacity, call_id_capacity, device_event_capacity,
@@ -427,7 +450,7 @@ static inline const struct span_kind *tsi_span_kind(const struct spans *spans, u
 
 static inline bool tsi_is_chosen_frame(const struct span_kind *kind)
 {
-	return kind->span_class == TSCOPE_SPAN_PYTHON && kind->is_chosen_frame;
+	return kind->span_class == TSCOPE_SPAN_PYTHON && kind->frame_use != FRAME_ALL;
 }
 
 /* Its id in trace->names. */

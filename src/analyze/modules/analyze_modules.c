@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose time it is: modules (nn.Module) with the time of threads in them and what was launched in
+ * them, forward and backward; layers that are alike as one, and of these the odd ones.
+ */
+#include "analyze/facts.h"
+
+#include "analyze/modules/module_groups.h"
+#include "analyze/modules/place_sums.h"
+#include "analyze/ops/trace_flops.h"
+#include "analyze/shared/quantile.h"
+#include "model/trace/python_name.h"
+
+#define FACTS(X)                                                                                   \
+	X(MODULE_COUNT, "module_count", COUNT, "modules that ran, each place of a shared one")     \
+	X(CALL_COUNT, "call_count", COUNT, "calls that began in the steps that count")             \
+	X(REPEATED_COUNT, "repeated_count", COUNT,                                                 \
+	  "of them, within the backward pass: forward code that ran again")                        \
+	X(DEVICE_NS, "device_ns", NS,                                                              \
+	  "sum of the durations of device events launched in the steps that count")                \
+	X(OUTSIDE_NS, "outside_ns", NS, "of it, launched in no module that is known")              \
+	X(OUTSIDE_BACKWARD_NS, "outside_backward_ns", NS, "of it, of the backward pass")           \
+	X(HOST_NS, "host_ns", NS, "time of the threads that run modules, in the steps that count") \
+	X(HOST_OUTSIDE_NS, "host_outside_ns", NS, "of it, in no module")                           \
+	X(ODD_COUNT, "odd_layer_count", COUNT, "layers that take much longer than their likes")
+
+TSI_FACT_LIST(enum fact, facts, FACTS);
+
+#define MODULE_COLUMNS(X)                                                                          \
+	X(NAME, "name", TEXT,                                                                      \
+	  "path of classes; \"*\" stands for layers that are alike, [1] for the second child of "  \
+	  "its class; or (outside modules)")                                                       \
+	X(EXAMPLE, "example", TEXT, "the first of them, as the profiler calls it")                 \
+	X(DEPTH, "depth", COUNT, "modules around it, and itself")                                  \
+	X(MODULES, "module_count", COUNT, "modules that the row stands for")                       \
+	X(CALLS, "call_count", COUNT, "calls that began in the steps that count")                  \
+	X(CALLS_PER_STEP, "calls_per_step", NUMBER, "calls in a mean step")                        \
+	X(REPEATED, "repeated_count", COUNT, "of these calls, those within the backward pass")     \
+	X(SELF_HOST_NS, "self_host_ns", NS,                                                        \
+	  "threads were in it and in no module within, nodes of its backward pass included")       \
+	X(TOTAL_HOST_NS, "host_ns", NS, "the same with the modules within")                        \
+	X(SELF_DEVICE_NS, "self_device_ns", NS,                                                    \
+	  "durations of device events launched in it and in no module within, forward and "        \
+	  "backward")                                                                              \
+	X(TOTAL_DEVICE_NS, "device_ns", NS, "the same with the modules within")                    \
+	X(FORWARD_NS, "forward_ns", NS, "of device_ns, not launched by the backward pass")         \
+	X(BACKWARD_NS, "backward_ns", NS,                                                          \
+	  "of device_ns, launched by the backward pass of its operators")                          \
+	X(SHARE_RATIO, "share_ratio", RATIO, "device_ns by that of all device events")             \
+	X(SELF_SHARE_RATIO, "self_share_ratio", RATIO,                                             \
+	  "self_device_ns by that of all device events")                                           \
+	X(COMM_NS, "comm_ns", NS, "of device_ns, communication")                                   \
+	X(COPY_NS, "copy_ns", NS, "of device_ns, copies and fills")                                \
+	X(KERNELS, "kernel_count", COUNT, "kernels launched in it and within")                     \
+	X(LAUNCHES, "launch_count", COUNT, "calls in it and within that launched device work")     \
+	X(SYNC_NS, "sync_ns", NS, "time in calls that wait for the device")                        \
+	X(FLOPS, "flops", FLOPS, "of operators in it and within, as far as they are known")        \
+	X(BYTES, "bytes", BYTES, "least that these operators must move, as far as it is known")    \
+	X(MFU, "mfu", RATIO, "flops by what the device could do in device_ns")
+
+TSI_FACT_LIST(enum module_column, module_columns, MODULE_COLUMNS);
+
+#define LAYER_COLUMNS(X)                                                                           \
+	X(LAYER, "layer", TEXT, "as the profiler calls it")                                        \
+	X(LAYER_GROUP, "name", TEXT, "path of the layers that it is alike, as in by_module")       \
+	X(LAYER_NS, "ns", NS, "its time, of by")                                                   \
+	X(LAYER_MEDIAN_NS, "median_ns", NS, "median of its likes")                                 \
+	X(LAYER_LIKES, "module_count", COUNT, "layers that are alike, with it")                    \
+	X(LAYER_BY, "by", TEXT, "device: what it launched; host: its threads' time")               \
+	X(LAYER_CAUSE, "because", TEXT,                                                            \
+	  "the module within that exceeds the median of its likes by most, or the layer's own "    \
+	  "work")                                                                                  \
+	X(LAYER_CAUSE_NS, "because_ns", NS, "by how much")
+
+TSI_FACT_LIST(enum layer_column, layer_columns, LAYER_COLUMNS);
+
+#define TABLES(X)                                                                                  \
+	X(BY_MODULE, "by_module", module_columns,                                                  \
+	  "modules by their own device time, or time of threads without devices; the self "        \
+	  "columns "                                                                               \
+	  "of all rows sum to the totals of the facts")                                            \
+	X(ODD_LAYERS, "odd_layers", layer_columns,                                                 \
+	  "layers that take 1.3 times the median of their likes, and 1 % of all time longer")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
+
+struct module_work {
+	const struct analysis_scope *scope;
+	const struct places *places;
+	struct module_groups groups;
+	struct place_sums *own, *whole;             /* by node; whole: with those within */
+	struct place_sums *group_own, *group_whole; /* by group */
+	int64_t host_ns, device_ns;
+	double peak_flops; /* or NAN */
+	int64_t step_count;
+};
+
+static int64_t host_of(const struct place_sums *sums)
+{
+	int64_t sum_ns = sums->host_ns;
+
+	tsi_sum(&sum_ns, sums->host_backward_ns);
+	return sum_ns;
+}
+
+/* What a module and those in it took: of devices, where there are any. */
+static int64_t time_of(const struct module_work *w, const struct place_sums *sums)
+{
+	return w->device_ns ? tsi_place_device_ns(sums) : host_of(sums);
+}
+
+static bool sum_up(struct module_work *w, struct arena *scratch)
+{
+	const struct places *places = w->places;
+	size_t node_count = places->node_count, group_count = w->groups.count;
+
+	w->own = tsi_place_sums(w->scope, PLACE_NODES, &w->host_ns, scratch);
+	w->whole = tsi_arena_new(scratch, node_count, sizeof(*w->whole));
+	w->group_own = tsi_arena_new(scratch, group_count, sizeof(*w->group_own));
+	w->group_whole = tsi_arena_new(scratch, group_count, sizeof(*w->group_whole));
+	if (scratch->has_failed)
+		return false;
+	for (size_t node = node_count; node-- > 0;) {
+		tsi_place_sums_add(&w->whole[node], &w->own[node]);
+		if (node)
+			tsi_place_sums_add(&w->whole[places->nodes[node].parent], &w->whole[node]);
+	}
+	for (size_t node = 0; node < node_count; node++) {
+		uint32_t group = w->groups.of_node[node];
+		tsi_place_sums_add(&w->group_own[group], &w->own[node]);
+		tsi_place_sums_add(&w->group_whole[group], node ? &w->whole[node] : &w->own[node]);
+	}
+	w->device_ns = tsi_place_device_ns(&w->whole[0]);
+	return true;
+}
+
+static const char *name_of(const struct module_work *w, uint32_t node)
+{
+	struct str name = tsi_intern_text(&w->scope->trace->names, w->places->nodes[node].name);
+
+	return tsi_module_name(name).data;
+}
+
+static void fill_work(const struct module_work *w, const struct place_sums *own,
+		      const struct place_sums *whole, struct tscope_value *cells)
+{
+	int64_t device_ns = tsi_place_device_ns(whole);
+
+	cells[SELF_HOST_NS] = tsi_int(host_of(own));
+	cells[TOTAL_HOST_NS] = tsi_int(host_of(whole));
+	cells[SYNC_NS] = tsi_int(whole->sync_ns);
+	if (!w->device_ns)
+		return;
+	cells[SELF_DEVICE_NS] = tsi_int(tsi_place_device_ns(own));
+	cells[TOTAL_DEVICE_NS] = tsi_int(device_ns);
+	cells[FORWARD_NS] = tsi_int(whole->forward_ns);
+	cells[BACKWARD_NS] = tsi_int(whole->backward_ns);
+	cells[SHARE_RATIO] = tsi_ratio(device_ns, w->device_ns);
+	cells[SELF_SHARE_RATIO] = tsi_ratio(tsi_place_device_ns(own), w->device_ns);
+	cells[COMM_NS] = tsi_int(whole->comm_ns);
+	cells[COPY_NS] = tsi_int(whole->copy_ns);
+	cells[KERNELS] = tsi_int(whole->kernel_count);
+	cells[LAUNCHES] = tsi_int(whole->launch_count);
+	if (whole->flops > 0) {
+		cells[FLOPS] = tsi_real(whole->flops);
+		cells[MFU] = tsi_real(whole->flops / (w->peak_flops * (double)device_ns / 1e9));
+	}
+	if (whole->bytes > 0)
+		cells[BYTES] = tsi_real(whole->bytes);
+}
+
+static void add_group(const struct module_work *w, uint32_t number, int64_t calls, int64_t repeated,
+		      struct fact_sheet *out)
+{
+	const struct module_group *group = &w->groups.groups[number];
+	struct tscope_value *cells = tsi_table_row(out, BY_MODULE);
+
+	cells[NAME] = tsi_text(number ? tsi_sheet_copy(out, tsi_str_of(group->path))
+				      : "(outside modules)");
+	fill_work(w, &w->group_own[number], &w->group_whole[number], cells);
+	cells[DEPTH] = tsi_int(group->depth);
+	if (!number)
+		return;
+	cells[EXAMPLE] = tsi_text(name_of(w, group->first_node));
+	cells[MODULES] = tsi_int(group->module_count);
+	cells[CALLS] = tsi_int(calls);
+	if (w->step_count)
+		cells[CALLS_PER_STEP] = tsi_real((double)calls / (double)w->step_count);
+	cells[REPEATED] = tsi_int(repeated);
+}
+
+static void add_groups(const struct module_work *w, struct fact_sheet *out)
+{
+	struct arena *scratch = tsi_sheet_scratch(out);
+	int64_t *calls = tsi_arena_new(scratch, w->groups.count, sizeof(*calls));
+	int64_t *repeated = tsi_arena_new(scratch, w->groups.count, sizeof(*repeated));
+	int64_t call_count = 0, repeated_count = 0;
+
+	if (!calls || !repeated)
+		return;
+	for (size_t node = 1; node < w->places->node_count; node++) {
+		const struct module_node *module = &w->places->nodes[node];
+		calls[w->groups.of_node[node]] += module->call_count;
+		repeated[w->groups.of_node[node]] += module->repeated_count;
+		call_count += module->call_count;
+		repeated_count += module->repeated_count;
+	}
+	for (uint32_t i = 0; i < w->groups.count; i++)
+		add_group(w, i, calls[i], repeated[i], out);
+	tsi_table_order(out, BY_MODULE, w->device_ns ? SELF_DEVICE_NS : SELF_HOST_NS, NAME);
+	tsi_fact_int(out, CALL_COUNT, call_count);
+	tsi_fact_int(out, REPEATED_COUNT, repeated_count);
+}
+
+/* ---- odd layers ---------------------------------------------------------------------- */
+
+/* Nodes by group. */
+struct group_nodes {
+	uint32_t *nodes;
+	size_t *ends; /* by group: those of the one before end where its begin */
+};
+
+static bool list_nodes(const struct module_work *w, struct group_nodes *list, struct arena *scratch)
+{
+	size_t end = 0;
+
+	list->nodes = tsi_arena_new(scratch, w->places->node_count, sizeof(*list->nodes));
+	list->ends = tsi_arena_new(scratch, w->groups.count, sizeof(*list->ends));
+	if (!list->nodes || !list->ends)
+		return false;
+	for (size_t i = 1; i < w->groups.count; i++) {
+		list->ends[i] = end;
+		end += w->groups.groups[i].module_count;
+	}
+	for (uint32_t node = 1; node < w->places->node_count; node++)
+		list->nodes[list->ends[w->groups.of_node[node]]++] = node;
+	return true;
+}
+
+struct layer_cause {
+	uint32_t group; /* of the module within; that of the layer: its own work */
+	int64_t excess_ns;
+};
+
+/* By group: the median of the times of their nodes, and of the nodes' own. */
+struct group_medians {
+	int64_t *whole_ns, *own_ns;
+};
+
+static bool find_medians(const struct module_work *w, const struct group_nodes *list,
+			 struct group_medians *medians, struct arena *scratch)
+{
+	int64_t *times_ns = tsi_arena_new(scratch, w->places->node_count, sizeof(*times_ns));
+
+	medians->whole_ns = tsi_arena_new(scratch, w->groups.count, sizeof(int64_t));
+	medians->own_ns = tsi_arena_new(scratch, w->groups.count, sizeof(int64_t));
+	if (!times_ns || !medians->whole_ns || !medians->own_ns)
+		return false;
+	for (size_t i = 1; i < w->groups.count; i++) {
+		size_t count = w->groups.groups[i].module_count;
+		const uint32_t *nodes = list->nodes + list->ends[i] - count;
+		for (size_t k = 0; k < count; k++)
+			times_ns[k] = time_of(w, &w->whole[nodes[k]]);
+		medians->whole_ns[i] = tsi_find_quantile_ns(times_ns, count, 50);
+		for (size_t k = 0; k < count; k++)
+			times_ns[k] = time_of(w, &w->own[nodes[k]]);
+		medians->own_ns[i] = tsi_find_quantile_ns(times_ns, count, 50);
+	}
+	return true;
+}
+
+static void consider(struct layer_cause *cause, uint32_t group, int64_t excess_ns)
+{
+	if (excess_ns > cause->excess_ns)
+		*cause = (struct layer_cause){ group, excess_ns };
+}
+
+/*
+ * What makes a layer take longer: going down from it, the module whose own work exceeds that of its
+ * likes by most. Nodes of one subtree are not side by side, but lie behind its root.
+ */
+static struct layer_cause find_cause(const struct module_work *w,
+				     const struct group_medians *medians, uint32_t layer,
+				     bool *is_within)
+{
+	struct layer_cause cause = { w->groups.of_node[layer], 0 };
+
+	is_within[layer] = true;
+	for (uint32_t node = layer; node < w->places->node_count; node++) {
+		uint32_t group = w->groups.of_node[node];
+		if (node > layer)
+			is_within[node] = is_within[w->places->nodes[node].parent];
+		if (is_within[node])
+			consider(&cause, group, time_of(w, &w->own[node]) - medians->own_ns[group]);
+	}
+	memset(is_within + layer, 0, w->places->node_count - layer);
+	return cause;
+}
+
+enum { MIN_LIKES = 4, MAX_ODD_LAYERS = 20 };
+
+static bool is_odd(const struct module_work *w, int64_t time_ns, int64_t median_ns)
+{
+	int64_t all_ns = w->device_ns ? w->device_ns : w->host_ns;
+
+	return time_ns > median_ns && (double)time_ns >= 1.3 * (double)median_ns &&
+	       (double)(time_ns - median_ns) >= 0.01 * (double)all_ns;
+}
+
+static void add_layer(const struct module_work *w, uint32_t node, const struct layer_cause *cause,
+		      int64_t median_ns, struct fact_sheet *out)
+{
+	const struct module_group *group = &w->groups.groups[w->groups.of_node[node]];
+	struct tscope_value *cells = tsi_table_row(out, ODD_LAYERS);
+
+	cells[LAYER] = tsi_text(name_of(w, node));
+	cells[LAYER_GROUP] = tsi_text(tsi_sheet_copy(out, tsi_str_of(group->path)));
+	cells[LAYER_NS] = tsi_int(time_of(w, &w->whole[node]));
+	cells[LAYER_MEDIAN_NS] = tsi_int(median_ns);
+	cells[LAYER_LIKES] = tsi_int(group->module_count);
+	cells[LAYER_BY] = tsi_text(w->device_ns ? "device" : "host");
+	if (!cause->excess_ns)
+		return;
+	cells[LAYER_CAUSE] =
+		tsi_text(tsi_sheet_copy(out, tsi_str_of(w->groups.groups[cause->group].path)));
+	cells[LAYER_CAUSE_NS] = tsi_int(cause->excess_ns);
+}
+
+static void add_odd_layers(const struct module_work *w, struct fact_sheet *out)
+{
+	struct arena *scratch = tsi_sheet_scratch(out);
+	bool *is_within = tsi_arena_new(scratch, w->places->node_count, sizeof(*is_within));
+	struct group_medians medians;
+	struct group_nodes list;
+	int64_t count = 0;
+
+	if (!is_within || !list_nodes(w, &list, scratch) ||
+	    !find_medians(w, &list, &medians, scratch))
+		return;
+	for (size_t i = 1; i < w->groups.count; i++) {
+		const struct module_group *group = &w->groups.groups[i];
+		if (!group->is_repeated || group->module_count < MIN_LIKES)
+			continue;
+		for (size_t k = list.ends[i] - group->module_count; k < list.ends[i]; k++) {
+			int64_t time_ns = time_of(w, &w->whole[list.nodes[k]]);
+			if (!is_odd(w, time_ns, medians.whole_ns[i]) || count++ >= MAX_ODD_LAYERS)
+				continue;
+			struct layer_cause cause =
+				find_cause(w, &medians, list.nodes[k], is_within);
+			add_layer(w, list.nodes[k], &cause, medians.whole_ns[i], out);
+		}
+	}
+	tsi_fact_int(out, ODD_COUNT, count);
+	tsi_table_order(out, ODD_LAYERS, LAYER_NS, LAYER);
+}
+
+/* -------------------------------------------------------------------------------------- */
+
+static int64_t count_steps(const struct places *places)
+{
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < places->timeline->step_count; i++)
+		count += tsi_place_step_counts(places, i);
+	return count;
+}
+
+static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct module_work w = { .scope = scope, .places = scope->places };
+
+	if (!w.places || w.places->node_count < 2)
+		return;
+	w.peak_flops = scope->flops->peak_flops;
+	w.step_count = count_steps(w.places);
+	if (!tsi_module_groups_init(&w.groups, w.places, scratch) || !sum_up(&w, scratch))
+		return;
+	add_groups(&w, out);
+	add_odd_layers(&w, out);
+	tsi_fact_int(out, MODULE_COUNT, (int64_t)w.places->node_count - 1);
+	tsi_fact_int(out, HOST_NS, w.host_ns);
+	tsi_fact_int(out, HOST_OUTSIDE_NS, host_of(&w.own[0]));
+	if (!w.device_ns)
+		return;
+	tsi_fact_int(out, DEVICE_NS, w.device_ns);
+	tsi_fact_int(out, OUTSIDE_NS, tsi_place_device_ns(&w.own[0]));
+	tsi_fact_int(out, OUTSIDE_BACKWARD_NS, w.own[0].backward_ns);
+}
+
+const struct analyzer tsi_analyzer_modules = {
+	.def = {
+		.id = "modules",
+		.summary = "modules by host and device time, forward and backward; layers that "
+			   "take longer than their likes",
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
+		.needs = "a trace with frames of modules (with_stack=True)",
+		.total = TSCOPE_TOTAL_STEPS,
+	},
+	.levels = LEVEL_TRACE,
+	.fill = fill_modules,
+};

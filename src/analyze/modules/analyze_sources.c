@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of the user's code, the innermost that is open: the time of threads in them, and what
+ * they caused. Of the backward pass those that called the forward operators.
+ */
+#include "analyze/facts.h"
+
+#include "analyze/modules/place_sums.h"
+
+#define FACTS(X)                                                                                   \
+	X(SOURCE_COUNT, "function_count", COUNT, "functions of the user's code that were seen")    \
+	X(DEVICE_NS, "device_ns", NS,                                                              \
+	  "sum of the durations of device events launched in the steps that count")                \
+	X(OUTSIDE_NS, "outside_ns", NS, "of it, launched by no function of the user's code")       \
+	X(HOST_NS, "host_ns", NS,                                                                  \
+	  "time of the threads that run such functions, in the steps that count")                  \
+	X(HOST_OUTSIDE_NS, "host_outside_ns", NS, "of it, in none of them")
+
+TSI_FACT_LIST(enum fact, facts, FACTS);
+
+#define SOURCE_COLUMNS(X)                                                                          \
+	X(NAME, "name", TEXT,                                                                      \
+	  "file, line and name of the function, as in the trace; the line is that where it "       \
+	  "begins; or (outside the user's code)")                                                  \
+	X(SELF_HOST_NS, "host_ns", NS,                                                             \
+	  "threads were in it, or in libraries that it called; nodes of its operators' backward "  \
+	  "pass included")                                                                         \
+	X(SELF_DEVICE_NS, "device_ns", NS, "durations of the device events that it launched so")   \
+	X(FORWARD_NS, "forward_ns", NS, "of it, not launched by the backward pass")                \
+	X(BACKWARD_NS, "backward_ns", NS, "of it, launched by the backward pass of its operators") \
+	X(SHARE_RATIO, "share_ratio", RATIO, "device_ns by that of all device events")             \
+	X(COMM_NS, "comm_ns", NS, "of device_ns, communication")                                   \
+	X(COPY_NS, "copy_ns", NS, "of device_ns, copies and fills")                                \
+	X(KERNELS, "kernel_count", COUNT, "kernels among these events")                            \
+	X(LAUNCHES, "launch_count", COUNT, "calls in it that launched device work")                \
+	X(SYNCS, "sync_count", COUNT, "calls in it that wait for the device")                      \
+	X(SYNC_NS, "sync_ns", NS, "time in them")                                                  \
+	X(FLOPS, "flops", FLOPS, "of its operators, as far as they are known")
+
+TSI_FACT_LIST(enum source_column, source_columns, SOURCE_COLUMNS);
+
+#define TABLES(X)                                                                                  \
+	X(BY_FUNCTION, "by_function", source_columns,                                              \
+	  "functions of the user's code; host_ns and device_ns of all rows sum to the totals of "  \
+	  "the facts")
+
+TSI_TABLE_LIST(enum table, tables, TABLES);
+
+static int64_t host_of(const struct place_sums *sums)
+{
+	int64_t sum_ns = sums->host_ns;
+
+	tsi_sum(&sum_ns, sums->host_backward_ns);
+	return sum_ns;
+}
+
+static void add_source(const struct tscope_trace *trace, uint32_t name,
+		       const struct place_sums *sums, int64_t device_ns, struct fact_sheet *out)
+{
+	struct tscope_value *cells = tsi_table_row(out, BY_FUNCTION);
+
+	cells[NAME] = tsi_text(name ? tsi_intern_text(&trace->names, name).data
+				    : "(outside the user's code)");
+	cells[SELF_HOST_NS] = tsi_int(host_of(sums));
+	cells[SYNCS] = tsi_int(sums->sync_count);
+	cells[SYNC_NS] = tsi_int(sums->sync_ns);
+	if (!device_ns)
+		return;
+	cells[SELF_DEVICE_NS] = tsi_int(tsi_place_device_ns(sums));
+	cells[FORWARD_NS] = tsi_int(sums->forward_ns);
+	cells[BACKWARD_NS] = tsi_int(sums->backward_ns);
+	cells[SHARE_RATIO] = tsi_ratio(tsi_place_device_ns(sums), device_ns);
+	cells[COMM_NS] = tsi_int(sums->comm_ns);
+	cells[COPY_NS] = tsi_int(sums->copy_ns);
+	cells[KERNELS] = tsi_int(sums->kernel_count);
+	cells[LAUNCHES] = tsi_int(sums->launch_count);
+	if (sums->flops > 0)
+		cells[FLOPS] = tsi_real(sums->flops);
+}
+
+static bool has_sources(const struct places *places)
+{
+	for (uint32_t i = 0; i < places->timeline->trace->host_track_count; i++)
+		if (places->threads[i].has_sources)
+			return true;
+	return false;
+}
+
+static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	const struct tscope_trace *trace = scope->trace;
+	int64_t host_ns, device_ns = 0, count = 0;
+
+	if (!scope->places || !has_sources(scope->places))
+		return;
+	const struct place_sums *sums =
+		tsi_place_sums(scope, PLACE_SOURCES, &host_ns, tsi_sheet_scratch(out));
+	if (!sums)
+		return;
+	for (uint32_t name = 0; name < trace->names.count; name++)
+		tsi_sum(&device_ns, tsi_place_device_ns(&sums[name]));
+	for (uint32_t name = 0; name < trace->names.count; name++) {
+		if (name && !host_of(&sums[name]) && !sums[name].event_count)
+			continue;
+		add_source(trace, name, &sums[name], device_ns, out);
+		count += name > 0;
+	}
+	tsi_table_order(out, BY_FUNCTION, device_ns ? SELF_DEVICE_NS : SELF_HOST_NS, NAME);
+	tsi_fact_int(out, SOURCE_COUNT, count);
+	tsi_fact_int(out, HOST_NS, host_ns);
+	tsi_fact_int(out, HOST_OUTSIDE_NS, host_of(&sums[0]));
+	if (!device_ns)
+		return;
+	tsi_fact_int(out, DEVICE_NS, device_ns);
+	tsi_fact_int(out, OUTSIDE_NS, tsi_place_device_ns(&sums[0]));
+}
+
+const struct analyzer tsi_analyzer_sources = {
+	.def = {
+		.id = "sources",
+		.summary = "functions of the user's code by host time and what they launched",
+		TSI_FACTS(facts),
+		TSI_TABLES(tables),
+		.needs = "a trace with Python frames (with_stack=True)",
+		.total = TSCOPE_TOTAL_STEPS,
+	},
+	.levels = LEVEL_TRACE,
+	.fill = fill_sources,
+};

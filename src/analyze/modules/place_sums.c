@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that happened in a trace, added to the place that it was caused in. */
+#include "analyze/modules/place_sums.h"
+
+#include "analyze/ops/trace_flops.h"
+#include "model/trace/device_rows.h"
+
+struct place_summer {
+	const struct places *places;
+	const struct tscope_trace *trace;
+	struct place_sums *sums;
+	enum place_key key;
+	uint32_t step; /* of the last question */
+};
+
+void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part)
+{
+	tsi_sum(&sum->host_ns, part->host_ns);
+	tsi_sum(&sum->host_backward_ns, part->host_backward_ns);
+	tsi_sum(&sum->forward_ns, part->forward_ns);
+	tsi_sum(&sum->backward_ns, part->backward_ns);
+	tsi_sum(&sum->comm_ns, part->comm_ns);
+	tsi_sum(&sum->copy_ns, part->copy_ns);
+	sum->kernel_count += part->kernel_count;
+	sum->event_count += part->event_count;
+	sum->launch_count += part->launch_count;
+	sum->sync_count += part->sync_count;
+	tsi_sum(&sum->sync_ns, part->sync_ns);
+	sum->flops += part->flops;
+	sum->bytes += part->bytes;
+}
+
+static struct place_sums *sums_of(const struct place_summer *s, struct place place)
+{
+	return &s->sums[s->key == PLACE_NODES ? place.node : place.source];
+}
+
+static bool counts_at(struct place_summer *s, int64_t t_ns)
+{
+	uint32_t step = tsi_timeline_step_near(s->places->timeline, t_ns, &s->step);
+
+	return step != NO_ROW && tsi_place_step_counts(s->places, step);
+}
+
+/* Of a row of the host. */
+static struct place place_of(const struct place_summer *s, uint32_t row)
+{
+	return tsi_place_at(s->places, tsi_trace_track_of(s->trace, row),
+			    tsi_start_ns(&s->trace->spans, row));
+}
+
+/* ---- devices ------------------------------------------------------------------------- */
+
+/* Work without a known launch was launched nowhere. */
+static void add_device_row(struct place_summer *s, uint32_t row)
+{
+	uint32_t launch = tsi_launch_row(s->trace, row);
+	struct place place = launch == NO_ROW ? (struct place){ 0 } : place_of(s, launch);
+	bool is_backward =
+		place.is_backward || tsi_device_event(s->trace, row)->phase == PHASE_BACKWARD;
+	struct place_sums *sums = sums_of(s, place);
+	int64_t dur_ns = tsi_dur_ns(&s->trace->spans, row);
+
+	tsi_sum(is_backward ? &sums->backward_ns : &sums->forward_ns, dur_ns);
+	sums->event_count++;
+	if (tsi_is_kernel(s->trace, row))
+		sums->kernel_count++;
+	else
+		tsi_sum(&sums->copy_ns, dur_ns);
+	if (tsi_span_class(&s->trace->spans, row) == TSCOPE_SPAN_COMM)
+		tsi_sum(&sums->comm_ns, dur_ns);
+}
+
+static void add_devices(struct place_summer *s)
+{
+	const struct tscope_trace *trace = s->trace;
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
+		if (counts_at(s, tsi_timeline_launch_time(trace, row)))
+			add_device_row(s, row);
+}
+
+/* ---- the host ------------------------------------------------------------------------ */
+
+static void add_calls(struct place_summer *s)
+{
+	struct bit_walk calls = tsi_bit_set_walk(&s->trace->spans.calls);
+
+	for (size_t i = 0; i < s->trace->call_count; i++) {
+		uint32_t row = tsi_bit_walk_next(&calls);
+		bool is_sync = tsi_call_kind(s->trace, row) == CALL_SYNC;
+		if ((!is_sync && !s->trace->calls[i].has_work) ||
+		    !counts_at(s, tsi_start_ns(&s->trace->spans, row)))
+			continue;
+		struct place_sums *sums = sums_of(s, place_of(s, row));
+		sums->launch_count += s->trace->calls[i].has_work;
+		if (!is_sync)
+			continue;
+		sums->sync_count++;
+		tsi_sum(&sums->sync_ns, tsi_dur_ns(&s->trace->spans, row));
+	}
+}
+
+static void add_flops(struct place_summer *s, const struct trace_flops *flops)
+{
+	for (size_t i = 0; flops && i < flops->call_count; i++) {
+		const struct counted_call *call = &flops->calls[i];
+		if (!counts_at(s, tsi_start_ns(&s->trace->spans, call->row)))
+			continue;
+		struct place_sums *sums = sums_of(s, place_of(s, call->row));
+		sums->flops += call->flops;
+		sums->bytes += call->bytes;
+	}
+}
+
+static void add_host_time(struct place_summer *s, struct place place, int64_t ns)
+{
+	struct place_sums *sums = sums_of(s, place);
+
+	tsi_sum(place.is_backward ? &sums->host_backward_ns : &sums->host_ns, ns);
+}
+
+/* Divides a window of a thread; *at: its first point that may lie behind the window's start. */
+static void divide(struct place_summer *s, const struct thread_places *thread, size_t *at,
+		   int64_t start_ns, int64_t end_ns)
+{
+	while (*at < thread->count && thread->points[*at].start_ns <= start_ns)
+		++*at;
+	for (int64_t now_ns = start_ns; now_ns < end_ns;) {
+		struct place place = *at ? thread->points[*at - 1].place : (struct place){ 0 };
+		bool is_last = *at == thread->count || thread->points[*at].start_ns >= end_ns;
+		int64_t until_ns = is_last ? end_ns : thread->points[*at].start_ns;
+		add_host_time(s, place, until_ns - now_ns);
+		now_ns = until_ns;
+		*at += !is_last;
+	}
+}
+
+static int64_t add_thread(struct place_summer *s, const struct thread_places *thread)
+{
+	const struct tscope_timeline *timeline = s->places->timeline;
+	int64_t sum_ns = 0;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		const struct tscope_step *step = &timeline->steps[i];
+		if (!tsi_place_step_counts(s->places, i))
+			continue;
+		divide(s, thread, &at, step->start_ns, step->start_ns + step->wall_ns);
+		tsi_sum(&sum_ns, step->wall_ns);
+	}
+	return sum_ns;
+}
+
+struct place_sums *tsi_place_sums(const struct analysis_scope *scope, enum place_key key,
+				  int64_t *host_ns, struct arena *arena)
+{
+	const struct places *places = scope->places;
+	const struct tscope_trace *trace = scope->trace;
+	size_t count = key == PLACE_NODES ? places->node_count : trace->names.count;
+	struct place_summer s = {
+		.places = places,
+		.trace = trace,
+		.sums = tsi_arena_new(arena, count, sizeof(*s.sums)),
+		.key = key,
+	};
+
+	*host_ns = 0;
+	if (!s.sums)
+		return NULL;
+	add_devices(&s);
+	add_calls(&s);
+	add_flops(&s, scope->flops);
+	for (uint32_t i = 0; i < trace->host_track_count; i++) {
+		const struct thread_places *thread = &places->threads[i];
+		if (key == PLACE_NODES ? thread->has_modules : thread->has_sources)
+			tsi_sum(host_ns, add_thread(&s, thread));
+	}
+	return s.sums;
+}

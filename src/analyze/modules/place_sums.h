@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_MODULES_PLACE_SUMS_H
+#define TSCOPE_ANALYZE_MODULES_PLACE_SUMS_H
+
+#include "analyze/analyzer.h"
+#include "analyze/modules/places.h"
+#include "base/sum.h"
+
+/* What happened in a place, of that which began in the steps that count. */
+struct place_sums {
+	int64_t host_ns;                 /* threads were there, forward */
+	int64_t host_backward_ns;        /* likewise, for the backward pass */
+	int64_t forward_ns, backward_ns; /* device events launched there, of these two kinds */
+	int64_t comm_ns, copy_ns;        /* of them, communication; copies and fills */
+	int64_t kernel_count, event_count;
+	int64_t launch_count;        /* calls that launched device work */
+	int64_t sync_count, sync_ns; /* calls that wait for the device */
+	double flops, bytes;         /* that are known, of operators that launched work */
+};
+
+enum place_key { PLACE_NODES, PLACE_SOURCES };
+
+/*
+ * By node, or by name id of the source; NULL without memory. Host time is that of the threads which
+ * have such places: it sums to *host_ns. Device time is that of all devices.
+ */
+struct place_sums *tsi_place_sums(const struct analysis_scope *scope, enum place_key key,
+				  int64_t *host_ns, struct arena *arena);
+
+void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part);
+
+static inline int64_t tsi_place_device_ns(const struct place_sums *sums)
+{
+	int64_t sum_ns = sums->forward_ns;
+
+	tsi_sum(&sum_ns, sums->backward_ns);
+	return sum_ns;
+}
+
+#endif

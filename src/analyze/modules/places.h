@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_ANALYZE_MODULES_PLACES_H
+#define TSCOPE_ANALYZE_MODULES_PLACES_H
+
+#include "base/arena.h"
+#include "timeline/timeline.h"
+
+/*
+ * Where each thread of a trace is at each time: in which module, and in which function of the
+ * user's code. Modules are the frames "nn.Module: X" of the profiler; the path of those that are
+ * open at a time is a node of one tree. A node of the backward pass is in the place of the forward
+ * operator with its sequence number, where that is known; forward code that runs again within it
+ * is in its own modules, as part of the backward pass.
+ */
+struct place {
+	uint32_t node;   /* index in places.nodes; 0: in no module */
+	uint32_t source; /* name id of the innermost frame of the user's code, 0: in none */
+	bool is_backward;
+};
+
+/* A module as it was called below the modules around it. Parents come before their children. */
+struct module_node {
+	uint32_t parent; /* of a root, and of node 0: 0 */
+	uint32_t name;   /* id: "nn.Module: Linear_3" */
+	uint32_t depth;  /* of a root 1 */
+	/* Calls that began in the steps that count; of them those within the backward pass. */
+	int64_t call_count, repeated_count;
+};
+
+/* From start_ns on, up to the next one, the thread is there. */
+struct place_point {
+	int64_t start_ns;
+	struct place place;
+};
+
+struct thread_places {
+	struct place_point *points; /* by start; no two start together */
+	size_t count, capacity;
+	bool has_modules, has_sources;
+};
+
+struct places {
+	const struct tscope_timeline *timeline;
+	struct module_node *nodes; /* [0] is outside of all modules */
+	size_t node_count;
+	struct thread_places *threads; /* by host track */
+	/* Nodes of the backward pass, and of them those whose forward operator is not known. */
+	int64_t backward_count, unknown_count;
+	bool counts_all; /* every step has a mark: then all count */
+};
+
+/* NULL without memory, which the arena says, and where the trace has no frames. */
+const struct places *tsi_places_new(const struct tscope_timeline *timeline, struct arena *arena);
+
+/* Where a thread is at a time; one that is no host thread is nowhere. O(log points). */
+struct place tsi_place_at(const struct places *places, uint32_t track, int64_t t_ns);
+
+static inline bool tsi_place_step_counts(const struct places *places, uint32_t step)
+{
+	return places->counts_all || places->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Sections about whose code the time is: modules, layers unlike the others, functions. */
+#include "report/section.h"
+
+/* "Block_17 takes 1.4x the median of 32 layers alike (12.3 ms, median 8.8 ms), mostly in …" */
+static void put_odd_layers(const struct panel *panel)
+{
+	struct table_view layers = tsi_panel_rows(panel, "modules.odd_layers");
+
+	for (size_t row = 0; row < layers.row_count; row++) {
+		struct tscope_value ns = tsi_table_find(&layers, row, "ns");
+		struct tscope_value median = tsi_table_find(&layers, row, "median_ns");
+		const char *cause = tsi_table_text(&layers, row, "because");
+		const char *times = "";
+		if (median.integer > 0)
+			times = tsi_panel_print(
+				panel, " %.1fx the median of %s layers alike",
+				(double)ns.integer / (double)median.integer,
+				tsi_panel_people(panel,
+						 tsi_table_find(&layers, row, "module_count"),
+						 TSCOPE_UNIT_COUNT));
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s takes %s,%s%s%s",
+			     tsi_table_text(&layers, row, "layer"),
+			     tsi_panel_people(panel, ns, TSCOPE_UNIT_NS), times,
+			     *cause ? ", mostly in " : "", cause);
+	}
+}
+
+void tsi_section_modules(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "modules", "modules.module_count" },
+		{ "calls", "modules.call_count" },
+		{ "run again in backward", "modules.repeated_count" },
+		{ "backward outside", "modules.outside_backward_ns" },
+	};
+	static const struct column columns[] = {
+		{ "module", "name", 0 },         { "calls/step", "calls_per_step", 10 },
+		{ "own", "self_device_ns", 10 }, { "share", "self_share_ratio", 7 },
+		{ "whole", "device_ns", 10 },    { "MFU", "mfu", 7 },
+	};
+	static const struct column host_columns[] = {
+		{ "module", "name", 0 },
+		{ "calls/step", "calls_per_step", 10 },
+		{ "own", "self_host_ns", 11 },
+		{ "whole", "host_ns", 11 },
+	};
+	bool has_device = tsi_panel_has(panel, "modules.device_ns");
+
+	if (tsi_panel_row_count(panel, "modules.by_module") == 0)
+		return;
+	if (has_device)
+		tsi_panel_title(panel, DOC_INFO, "modules", "MODULES", "%s of device time",
+				tsi_panel_number(panel, "modules.device_ns"));
+	else
+		tsi_panel_title(panel, DOC_INFO, "modules", "MODULES", "%s of thread time",
+				tsi_panel_number(panel, "modules.host_ns"));
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures) - !has_device);
+	put_odd_layers(panel);
+	if (has_device)
+		tsi_panel_paths(panel, "modules.by_module", columns, TSI_COUNT_OF(columns));
+	else
+		tsi_panel_paths(panel, "modules.by_module", host_columns,
+				TSI_COUNT_OF(host_columns));
+}
+
+void tsi_section_sources(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "function", "name", 0 },     { "host", "host_ns", 11 },
+		{ "device", "device_ns", 11 }, { "share", "share_ratio", 9 },
+		{ "waiting", "sync_ns", 11 },
+	};
+	static const struct column host_columns[] = {
+		{ "function", "name", 0 },
+		{ "host", "host_ns", 11 },
+	};
+	bool has_device = tsi_panel_has(panel, "sources.device_ns");
+
+	/* The section about Python has all functions of VizTracer's traces. */
+	if (tsi_panel_row_count(panel, "sources.by_function") == 0 ||
+	    tsi_panel_has(panel, "integrity.overflow"))
+		return;
+	tsi_panel_title(panel, DOC_INFO, "sources", "SOURCES", "%s functions of the user's code",
+			tsi_panel_number(panel, "sources.function_count"));
+	if (has_device)
+		tsi_panel_paths(panel, "sources.by_function", columns, TSI_COUNT_OF(columns));
+	else
+		tsi_panel_paths(panel, "sources.by_function", host_columns,
+				TSI_COUNT_OF(host_columns));
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules: threads' time in them, what they launched, forward and backward, and odd layers. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MAIN = 1, AUTOGRAD = 2 };
+
+#define NODE "autograd::engine::evaluate_function: MmBackward0"
+
+static bool tells_nothing(struct str name)
+{
+	(void)name;
+	return false;
+}
+
+static struct test_trace *new_trace(void)
+{
+	static const struct builder_options options = { .is_telling_frame = tells_nothing };
+
+	return test_trace_new_with(&options);
+}
+
+static void add_module(struct test_trace *t, const char *name, int64_t tid, int64_t start_ns,
+		       int64_t end_ns)
+{
+	char frame[64];
+
+	snprintf(frame, sizeof(frame), "nn.Module: %s", name);
+	test_span(t, "python_function", frame, tid, start_ns, end_ns - start_ns);
+}
+
+/* An operator, or a node of the backward pass, that launches a kernel at its start. */
+static void add_work(struct test_trace *t, const char *name, int64_t tid, int64_t at_ns,
+		     int64_t dur_ns, int sequence, int64_t kernel_ns)
+{
+	static const char nobody[] = "0";
+	char number[12];
+	uint64_t correlation = (uint64_t)(tid * 10000 + at_ns);
+	bool is_node = strcmp(name, NODE) == 0;
+
+	snprintf(number, sizeof(number), "%d", sequence);
+	test_op_args(t, name, tid, at_ns, dur_ns,
+		     &(struct test_op_args){ .sequence = sequence >= 0 ? number : NULL,
+					     .forward_thread = is_node ? "1" : nobody });
+	test_call(t, "cudaLaunchKernel", tid, at_ns, 2, correlation);
+	test_kernel(t, "k", 0, at_ns, 2000 - kernel_ns, kernel_ns, correlation);
+}
+
+/*
+ * Net [10, 500) holds two blocks with two layers each. The loss at 600 is outside. The last layer
+ * but one is checkpointed: its forward code runs again within its node. Node 99 is of no operator
+ * that is known. The step ends with its kernels, at 2000.
+ */
+static struct test_trace *two_blocks(void)
+{
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_module(t, "Net_0", MAIN, 10, 500);
+	add_module(t, "Block_0", MAIN, 20, 120);
+	add_module(t, "Linear_0", MAIN, 30, 50);
+	add_work(t, "aten::mm", MAIN, 32, 8, 0, 50);
+	add_module(t, "Linear_1", MAIN, 60, 100);
+	add_work(t, "aten::mm", MAIN, 62, 8, 1, 60);
+	add_module(t, "Block_1", MAIN, 130, 330);
+	add_module(t, "Linear_2", MAIN, 140, 160);
+	add_work(t, "aten::mm", MAIN, 142, 8, 2, 50);
+	add_module(t, "Linear_3", MAIN, 170, 310);
+	add_work(t, "aten::mm", MAIN, 172, 8, 3, 200);
+	add_work(t, "aten::add", MAIN, 340, 8, 4, 10);
+	add_work(t, "aten::mse_loss", MAIN, 600, 8, 5, 5);
+	add_work(t, NODE, AUTOGRAD, 700, 10, 5, 7);
+	add_work(t, NODE, AUTOGRAD, 720, 40, 3, 100);
+	add_work(t, NODE, AUTOGRAD, 770, 10, 1, 120);
+	add_work(t, NODE, AUTOGRAD, 800, 100, 2, 100);
+	add_module(t, "Linear_2", AUTOGRAD, 810, 830);
+	add_work(t, "aten::mm", AUTOGRAD, 812, 8, -1, 50);
+	add_work(t, NODE, AUTOGRAD, 910, 10, 99, 9);
+	return t;
+}
+
+static void forward_and_backward(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_blocks());
+
+	check_table(a,
+		    "modules.by_module: name example depth module_count call_count repeated_count",
+		    "Net.Block.*.Linear[1] Linear_1 3 2 2 0\n"
+		    "Net.Block.*.Linear[0] Linear_0 3 2 3 1\n"
+		    "(outside modules) - 0 - - -\n"
+		    "Net Net_0 1 1 1 0\n"
+		    "Net.Block.* Block_0 2 2 2 0\n");
+	/* Of 761 ns: the second layers 60 + 200 and 100 + 120, the first 50 + 50 and 50 + 100. */
+	check_table(a, "modules.by_module: self_device_ns device_ns forward_ns backward_ns",
+		    "480 480 260 220\n"
+		    "250 250 100 150\n"
+		    "21 21 5 16\n"
+		    "10 740 370 370\n"
+		    "0 730 360 370\n");
+	/* Two threads, 2000 ns each. The nodes of layers 3 and 1 take 40 + 10, that of 2 100. */
+	check_table(a, "modules.by_module: self_host_ns host_ns kernel_count launch_count",
+		    "230 230 4 4\n"
+		    "140 140 4 4\n"
+		    "3360 3360 3 3\n"
+		    "190 640 9 9\n"
+		    "80 450 8 8\n");
+	check_facts(a,
+		    "modules: module_count call_count repeated_count device_ns outside_ns "
+		    "outside_backward_ns host_ns host_outside_ns odd_layer_count",
+		    "7 8 1 761 21 16 4000 3360 0");
+	analyzed_free(a);
+}
+
+/* Five layers alike, of which the fourth launches 300 ns, the others 100. */
+static void odd_layer(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_module(t, "Net_0", MAIN, 0, 900);
+	for (int i = 0; i < 5; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "Block_%d", i);
+		add_module(t, name, MAIN, 100 * i, 100 * i + 90);
+		snprintf(name, sizeof(name), "Act_%d", i);
+		add_module(t, name, MAIN, 100 * i + 10, 100 * i + 30);
+		snprintf(name, sizeof(name), "Mlp_%d", i);
+		add_module(t, name, MAIN, 100 * i + 40, 100 * i + 60);
+		add_work(t, "aten::mm", MAIN, 100 * i + 45, 5, i, i == 3 ? 300 : 100);
+	}
+	struct analyzed *a = analyze(t);
+	check_table(a,
+		    "modules.odd_layers: layer name ns median_ns module_count by because "
+		    "because_ns",
+		    "Block_3 Net.Block.* 300 100 5 device Net.Block.*.Mlp 200\n");
+	analyzed_free(a);
+}
+
+/* A module that calls itself is one below itself; a shared one is one in each place. */
+static void recursive_and_shared(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_module(t, "A_0", MAIN, 0, 400);
+	add_module(t, "A_0", MAIN, 100, 300);
+	add_module(t, "B_0", MAIN, 150, 200);
+	add_module(t, "B_0", MAIN, 500, 600);
+	test_op(t, "aten::mm", MAIN, 520, 20);
+	struct analyzed *a = analyze(t);
+	check_table(a, "modules.by_module: name self_host_ns host_ns call_count",
+		    "(outside modules) 500 500 -\n"
+		    "A 200 400 1\n"
+		    "A.A 150 200 1\n"
+		    "B 100 100 1\n"
+		    "A.A.B 50 50 1\n");
+	analyzed_free(a);
+}
+
+static void no_modules(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_op(t, "aten::mm", MAIN, 0, 100);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "modules: module_count device_ns host_ns", "- - -");
+	check_table(a, "modules.by_module: name", "");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forward_and_backward),
+		cmocka_unit_test(odd_layer),
+		cmocka_unit_test(recursive_and_shared),
+		cmocka_unit_test(no_modules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

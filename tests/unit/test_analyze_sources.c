@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the user's code: their time, what they launched, and its backward pass. */
+#include "analysis_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static bool tells_nothing(struct str name)
+{
+	(void)name;
+	return false;
+}
+
+/*
+ * train.py [0, 400) calls net.py [100, 300), which calls torch [120, 200). Backward on the same
+ * thread, without a frame: the node of net.py's operator launches 30 ns, one of none 5.
+ */
+static void innermost_of_the_users(void **state)
+{
+	(void)state;
+	static const struct builder_options options = { .is_telling_frame = tells_nothing };
+	static const char frame[] = "python_function";
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 1000);
+	test_span(t, frame, "train.py(3): main", 1, 0, 400);
+	test_span(t, frame, "net.py(7): forward", 1, 100, 200);
+	test_span(t, frame, "torch/nn/functional.py(9): linear", 1, 120, 80);
+	test_op_args(t, "aten::mm", 1, 130, 20, &(struct test_op_args){ .sequence = "4" });
+	test_call(t, "cudaLaunchKernel", 1, 135, 5, 1);
+	test_call(t, "cudaDeviceSynchronize", 1, 350, 40, 0);
+	test_op_args(t, "MmBackward0", 1, 500, 50,
+		     &(struct test_op_args){ .sequence = "4", .forward_thread = "1" });
+	test_call(t, "cudaLaunchKernel", 1, 510, 5, 2);
+	test_call(t, "cudaLaunchKernel", 1, 600, 5, 3);
+	test_kernel(t, "k", 0, 7, 700, 20, 1);
+	test_kernel(t, "k", 0, 7, 730, 30, 2);
+	test_kernel(t, "k", 0, 7, 770, 5, 3);
+	struct analyzed *a = analyze(t);
+	/* net.py 200 + 50 of its node; train.py 400 - 200; of 1000 ns 550 in none. */
+	check_table(a,
+		    "sources.by_function: name host_ns device_ns forward_ns backward_ns "
+		    "launch_count sync_count sync_ns",
+		    "net.py(7): forward 250 50 20 30 2 0 0\n"
+		    "(outside the user's code) 550 5 5 0 1 0 0\n"
+		    "train.py(3): main 200 0 0 0 0 1 40\n");
+	check_facts(a, "sources: function_count device_ns outside_ns host_ns host_outside_ns",
+		    "2 55 5 1000 550");
+	analyzed_free(a);
+}
+
+static void no_frames(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_op(t, "aten::mm", 1, 0, 100);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "sources: function_count host_ns", "- -");
+	analyzed_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(innermost_of_the_users),
+		cmocka_unit_test(no_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
