@@ -4,7 +4,7 @@
 FROM debian:12 AS build
 RUN apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
 	gcc libc6-dev meson ninja-build pkg-config \
-	zlib1g-dev libzstd-dev liblz4-dev libyaml-dev libiberty-dev
+	zlib1g-dev libzstd-dev liblz4-dev libyaml-dev libiberty-dev libsqlite3-dev
 COPY . /src
 RUN meson setup /build /src -Dstatic=true -Dtests=false -Ddebug=false && meson compile -C /build tscope:executable && \
 	strip /build/tscope

@@ -13,6 +13,7 @@ class Tscope < Formula
   depends_on "pkgconf" => :build
   depends_on "isa-l"
   depends_on "libyaml"
+  depends_on "sqlite"
   depends_on "lz4"
   depends_on "zstd"
   uses_from_macos "zlib"

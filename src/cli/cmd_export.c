@@ -8,6 +8,7 @@
 #include "load_run.h"
 #include "message.h"
 #include "output.h"
+#include "tables.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -352,16 +353,11 @@ static enum exit_code export_run(const struct tscope_run *run, const struct opti
 	return code;
 }
 
-static enum exit_code run_export(const struct options *options)
+static enum exit_code export_folder(const struct options *options)
 {
 	struct tscope_run *loaded;
-	enum exit_code code;
+	enum exit_code code = load_run(&loaded, options);
 
-	if (!options->folder) {
-		say("export needs a folder to write into: --out DIR", "", "");
-		return EXIT_CODE_USAGE;
-	}
-	code = load_run(&loaded, options);
 	if (loaded && has_steps(loaded)) {
 		code = worse(code, export_run(loaded, options));
 	} else if (loaded) {
@@ -372,9 +368,35 @@ static enum exit_code run_export(const struct options *options)
 	return code;
 }
 
+static enum exit_code export_tables(const struct options *options)
+{
+	struct tscope_runs *loaded;
+	enum exit_code code = load_runs(&loaded, options);
+
+	if (loaded)
+		code = worse(code, tables_export(loaded, options));
+	tscope_runs_free(loaded);
+	return code;
+}
+
+static enum exit_code run_export(const struct options *options)
+{
+	if (!options->folder == !options->tables) {
+		say(options->folder ? "--out and --to are two exports: give one"
+				    : "export needs a place to write to: --out DIR or --to FILE",
+		    "", "");
+		return EXIT_CODE_USAGE;
+	}
+	if (options->folder && (options->events || options->gates.count > 0)) {
+		say(options->events ? "--events" : "--fail-on", " works with --to only", "");
+		return EXIT_CODE_USAGE;
+	}
+	return options->tables ? export_tables(options) : export_folder(options);
+}
+
 const struct command command_export = {
 	.name = "export",
-	.operands = "RUN... --out DIR",
-	.summary = "the steps of a run as steps.jsonl and run.json, rank by rank",
+	.operands = "RUN... --out DIR | --to FILE",
+	.summary = "a run for other tools: its steps, or all figures as SQL or CSV",
 	.run = run_export,
 };

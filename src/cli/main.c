@@ -10,6 +10,7 @@
 #include "message.h"
 #include "reports.h"
 #include "sandbox.h"
+#include "tables.h"
 #include "terms.h"
 
 #include <fcntl.h>
@@ -63,6 +64,7 @@ static void print_version(FILE *out)
 	fprintf(out, "tscope %s\n", tscope_version());
 	for (size_t i = 0; tscope_build_feature(i); i++)
 		fprintf(out, "%s\n", tscope_build_feature(i));
+	fprintf(out, "%s\n", tables_sqlite_version());
 }
 
 static enum exit_code fail_unknown_command(const char *word)
@@ -124,7 +126,7 @@ static enum exit_code run_with(const struct command *command, const struct optio
 static enum exit_code enter_sandbox(const struct options *options)
 {
 	const char *const fixed[] = { options->output, options->flamegraph, options->folder,
-				      reports_summary_path(options) };
+				      tables_path(options), reports_summary_path(options) };
 	enum { FIXED_COUNT = sizeof(fixed) / sizeof(fixed[0]) };
 	size_t count = FIXED_COUNT;
 	const char **outputs = calloc(count + options->formats.file_count, sizeof(*outputs));

@@ -7,9 +7,8 @@
 #include "options.h"
 
 #include "message.h"
+#include "option_values.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,274 +25,6 @@ struct option_row {
 	enum tscope_status (*check)(const char *text, struct tscope_error *err);
 };
 
-static unsigned scale_shift(char letter)
-{
-	if (letter == 'K')
-		return 10;
-	return letter == 'M' ? 20 : 30;
-}
-
-/* A whole number with an optional K, M or G (1024 each); digits only, no sign. */
-static bool parse_number(const char *text, uint64_t limit, bool may_scale, uint64_t *number)
-{
-	unsigned shift = 0;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	if (may_scale && *end != '\0' && strchr("KMG", *end))
-		shift = scale_shift(*end++);
-	if (errno != 0 || *end != '\0' || *number > limit >> shift)
-		return false;
-	*number <<= shift;
-	return true;
-}
-
-static const char *parse_unsigned(const char *text, void *field)
-{
-	uint64_t number;
-
-	if (!parse_number(text, UINT_MAX, false, &number))
-		return "a whole number";
-	*(unsigned *)field = (unsigned)number;
-	return NULL;
-}
-
-static const char *parse_rank(const char *text, void *field)
-{
-	struct tscope_rank_choice *rank = field;
-
-	rank->is_chosen = true;
-	return parse_unsigned(text, &rank->number);
-}
-
-static const char *parse_count(const char *text, void *field)
-{
-	uint64_t number;
-
-	if (!parse_number(text, SIZE_MAX, false, &number))
-		return "a whole number";
-	*(size_t *)field = (size_t)number;
-	return NULL;
-}
-
-static const char *parse_positive_unsigned(const char *text, void *field)
-{
-	return parse_unsigned(text, field) || *(unsigned *)field == 0 ? "a whole number above 0"
-								      : NULL;
-}
-
-/* From least to most, neither of which anything comes near. */
-static bool parse_real(const char *text, double least, double most, double *number)
-{
-	char *end;
-
-	*number = strtod(text, &end);
-	return end != text && *end == '\0' && *number >= least && *number <= most;
-}
-
-static const char *parse_flops(const char *text, void *field)
-{
-	return parse_real(text, 1, 1e30, field) ? NULL : "a number of FLOPs, such as 6.2e15";
-}
-
-static const char *parse_tflops(const char *text, void *field)
-{
-	if (!parse_real(text, 1e-9, 1e15, field))
-		return "a number of TFLOP/s above 0, such as 312";
-	*(double *)field *= 1e12;
-	return NULL;
-}
-
-static const char *parse_tolerance(const char *text, void *field)
-{
-	return parse_real(text, 0, 1, field) ? NULL : "a number from 0 to 1, such as 1e-6";
-}
-
-static enum tscope_status check_model(const char *text, struct tscope_error *err)
-{
-	struct tscope_model model;
-
-	return tscope_model_parse(&model, text, err);
-}
-
-/* check_model() has taken it. */
-static const char *parse_model(const char *text, void *field)
-{
-	return tscope_model_parse(field, text, NULL) == TSCOPE_OK ? NULL : "a model";
-}
-
-static enum tscope_status check_scalar(const char *text, struct tscope_error *err)
-{
-	struct tscope_scalar_names names = { 0 };
-
-	return tscope_scalar_names_add(&names, text, err);
-}
-
-/* check_scalar() has taken it. */
-static const char *parse_scalar(const char *text, void *field)
-{
-	return tscope_scalar_names_add(field, text, NULL) == TSCOPE_OK ? NULL : "ROLE=NAME";
-}
-
-static const char *parse_memory_size(const char *text, void *field)
-{
-	uint64_t number;
-
-	if (!parse_number(text, SIZE_MAX / 2, true, &number) || number == 0)
-		return "a number of bytes above 0, such as 4096, 64K or 1M";
-	*(size_t *)field = (size_t)number;
-	return NULL;
-}
-
-static const char *parse_file_size(const char *text, void *field)
-{
-	if (!parse_number(text, UINT64_MAX, true, field) || *(uint64_t *)field == 0)
-		return "a number of bytes above 0, such as 4096, 64K or 100G";
-	return NULL;
-}
-
-static const char *parse_flag(const char *text, void *field)
-{
-	(void)text;
-	*(bool *)field = true;
-	return NULL;
-}
-
-static const char *parse_text(const char *text, void *field)
-{
-	*(const char **)field = text;
-	return *text != '\0' ? NULL : "a name";
-}
-
-/* options_parse() has made room for as many values as there are arguments. */
-static const char *parse_value(const char *text, void *field)
-{
-	struct option_values *values = field;
-
-	values->items[values->count++] = text;
-	return NULL;
-}
-
-/* "text, json or csv"; each line but the last ends with line_end. */
-static const char *list_formats(const char *line_end)
-{
-	enum { LINE = 52 };
-	static char text[512];
-	const struct tscope_report_format *format;
-	size_t length = 0, column = 0;
-
-	for (size_t i = 0; (format = tscope_report_format(i)); i++) {
-		const char *joint = i == 0 ? "" : tscope_report_format(i + 1) ? "," : " or";
-		bool is_full = column + strlen(format->name) > LINE;
-		int more = snprintf(text + length, sizeof(text) - length, "%s%s%s%s", joint,
-				    is_full  ? line_end
-				    : i == 0 ? ""
-					     : " ",
-				    format->name, i == 0 && line_end[1] ? " (default)" : "");
-
-		column = is_full ? strlen(format->name) : column + (size_t)more;
-		length += (size_t)more < sizeof(text) - length ? (size_t)more : 0;
-	}
-	return text;
-}
-
-/* "json", "json=FILE" */
-static const char *parse_format(const char *text, void *field)
-{
-	struct option_formats *formats = field;
-	const char *path = strchr(text, '=');
-	size_t length = strcspn(text, "="), format;
-	char name[40];
-
-	snprintf(name, sizeof(name), "%.*s", (int)length, text);
-	if (length >= sizeof(name) || !tscope_report_format_parse(name, &format))
-		return list_formats(" ");
-	if (path && path[1] == '\0')
-		return "a file behind the =, such as json=report.json";
-	if (!path && formats->is_given)
-		return "FORMAT=FILE of all formats but one";
-	if (path) {
-		formats->files[formats->file_count++] = (struct report_file){ format, path + 1 };
-		return NULL;
-	}
-	formats->format = format;
-	formats->is_given = true;
-	return NULL;
-}
-
-static const char *parse_color(const char *text, void *field)
-{
-	enum when *when = field;
-
-	if (strcmp(text, "auto") == 0)
-		*when = WHEN_AUTO;
-	else if (strcmp(text, "always") == 0)
-		*when = WHEN_ALWAYS;
-	else if (strcmp(text, "never") == 0)
-		*when = WHEN_NEVER;
-	else
-		return "auto, always or never";
-	return NULL;
-}
-
-static const char *parse_moment(const char *text, void *field)
-{
-	enum tscope_memory_moment *moment = field;
-
-	if (strcmp(text, "peak") == 0)
-		*moment = TSCOPE_MEMORY_AT_PEAK;
-	else if (strcmp(text, "end") == 0)
-		*moment = TSCOPE_MEMORY_AT_END;
-	else
-		return "peak or end";
-	return NULL;
-}
-
-static const char *parse_undecided(const char *text, void *field)
-{
-	bool *passes = field;
-
-	*passes = strcmp(text, "pass") == 0;
-	return *passes || strcmp(text, "fail") == 0 ? NULL : "fail or pass";
-}
-
-static const char *parse_progress(const char *text, void *field)
-{
-	if (strcmp(text, "always") == 0 || parse_color(text, field) != NULL)
-		return "auto or never";
-	return NULL;
-}
-
-/* A:B, with either end left out: 3:5, 3:, :5 */
-static const char *parse_steps(const char *text, void *field)
-{
-	static const char expected[] = "A:B, the first and the last step, such as 3:5, 3: or :5";
-	struct tscope_timeline_options *timeline = field;
-	const char *last = strchr(text, ':');
-	char *end;
-
-	if (!last || strlen(text) < 2)
-		return expected;
-	timeline->has_range = true;
-	timeline->first_step = INT64_MIN;
-	timeline->last_step = INT64_MAX;
-	errno = 0;
-	if (text < last)
-		timeline->first_step = strtoll(text, &end, 10);
-	if (text < last && end != last)
-		return expected;
-	last++;
-	if (*last != '\0')
-		timeline->last_step = strtoll(last, &end, 10);
-	if ((*last != '\0' && *end != '\0') || errno != 0 ||
-	    timeline->first_step > timeline->last_step)
-		return expected;
-	return NULL;
-}
-
 #define FIELD(name) offsetof(struct options, name)
 #define READERS "trace, memory, hang, report, diff, export"
 #define REPORTERS "trace, memory, hang, report, diff"
@@ -304,16 +35,16 @@ static const char *parse_steps(const char *text, void *field)
 
 /* In the order of --help. */
 static const struct option_row rows[] = {
-	{ "trace, memory, hang, report", "fail-on", "GATE",
+	{ "trace, memory, hang, report, export", "fail-on", "GATE",
 	  "exit 1 if it trips: mfu<0.35, DIST.STRAGGLER (repeatable)", parse_value, FIELD(gates),
 	  tscope_gate_check },
 	{ "diff", "fail-on", "GATE", "exit 1 if it trips: mfu<-2%, new-finding (repeatable)",
 	  parse_value, FIELD(gates), tscope_gate_check_change },
 	{ "diff", "no-significance", NULL, "gates on changes trip on those within noise, too",
 	  parse_flag, FIELD(no_significance), NULL },
-	{ REPORTERS, "undecided", "VERDICT", "gates that cannot tell: fail (default) or pass",
+	{ READERS, "undecided", "VERDICT", "gates that cannot tell: fail (default) or pass",
 	  parse_undecided, FIELD(undecided_pass), NULL },
-	{ REPORTERS, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
+	{ READERS, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
 	  parse_value, FIELD(rule_changes), tscope_rule_change_check },
 	{ "diff", "tolerance", "X", "losses are equal up to this relative difference",
 	  parse_tolerance, FIELD(loss_tolerance), NULL },
@@ -324,6 +55,10 @@ static const struct option_row rows[] = {
 	{ "rules", "devices", NULL, "print the peaks of all devices, and their sources", parse_flag,
 	  FIELD(devices), NULL },
 	{ "export", "out", "DIR", "the folder to write into", parse_text, FIELD(folder), NULL },
+	{ "export", "to", "FILE.sqlite|csv:DIR", "append to a database, or write CSV files",
+	  parse_text, FIELD(tables), NULL },
+	{ "export", "events", NULL, "with --to: every span of the traces, too", parse_flag,
+	  FIELD(events), NULL },
 	{ READERS, "force", NULL, "replace read-only files; export: files that exist", parse_flag,
 	  FIELD(force), NULL },
 	{ REPORTERS, "format", "FORMAT[=FILE]", NULL, parse_format, FIELD(formats), NULL },

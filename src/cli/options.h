@@ -43,6 +43,7 @@ struct options {
 	struct option_formats formats;
 	const char *output;     /* NULL: standard output */
 	const char *folder;     /* of export; NULL: not given */
+	const char *tables;     /* of export: "run.sqlite", "csv:DIR"; NULL: not given */
 	const char *flamegraph; /* NULL: not requested */
 	enum tscope_memory_moment flamegraph_at;
 	enum when color, progress;
@@ -53,6 +54,7 @@ struct options {
 	bool all, no_significance, one_run;
 	bool undecided_pass, no_sandbox;
 	const char *shown; /* sections; NULL: not given */
+	bool events;       /* of export */
 	bool strict, quiet, verbose, full, force, list_facts, devices, help, version;
 	char *const *operands; /* arguments that are not options */
 	int operand_count;
