@@ -100,12 +100,12 @@ static void deinit(struct export_files *files)
 {
 	for (size_t i = 0; files->outputs && i < files->file_count; i++)
 		output_abandon(&files->outputs[i]);
-	for (size_t i = files->made && !files->is_done ? files->file_count : 0; i-- > 0;)
-		if (files->paths[i])
+	for (size_t i = files->paths ? files->file_count : 0; i-- > 0;) {
+		if (files->made && files->paths[i] && !files->is_done)
 			remove_folders(files->paths[i], files->made[i]);
-	free(files->made);
-	for (size_t i = 0; files->paths && i < files->file_count; i++)
 		free(files->paths[i]);
+	}
+	free(files->made);
 	free(files->outputs);
 	free(files->paths);
 	inputs_deinit(&files->inputs);

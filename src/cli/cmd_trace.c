@@ -148,7 +148,11 @@ static enum exit_code run_trace(const struct options *options)
 		enum tscope_status status = load(&files[count], path, options, &err);
 
 		if (status == TSCOPE_OK) {
-			code = worse(code, judge(&files[count++], path, options));
+			code = worse(code, judge(&files[count], path, options));
+			if (files[count].diagnosis)
+				count++;
+			else
+				unload(&files[count]);
 		} else {
 			say_error(path, &err, "");
 			code = worse(code, exit_code_of(status));

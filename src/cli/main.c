@@ -13,6 +13,7 @@
 #include "tables.h"
 #include "terms.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -215,9 +216,11 @@ int main(int argc, char **argv)
 	/* A file that grows too large is a failed write, which leaves nothing half. */
 	signal(SIGXFSZ, SIG_IGN);
 	code = run(argc - 1, argv + 1);
+	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		if (code != EXIT_CODE_OUTPUT)
-			say("cannot write to ", "standard output", "");
+			say("cannot write to standard output: ",
+			    errno != 0 ? strerror(errno) : "the device refused it", "");
 		code = code > EXIT_CODE_OUTPUT ? code : EXIT_CODE_OUTPUT;
 	}
 	return (int)code;

@@ -239,8 +239,17 @@ void output_abandon(struct output *out)
 	*out = (struct output){ 0 };
 }
 
+/* A write that failed earlier is known to the stream only: a further one says why. */
+static int reason_of(FILE *stream)
+{
+	errno = 0;
+	return write(fileno(stream), "\n", 1) < 0 ? errno : 0;
+}
+
 static bool give_up(struct output *out)
 {
+	if (errno == 0 && out->stream && ferror(out->stream))
+		errno = reason_of(out->stream);
 	fail(out->path, errno != 0 ? strerror(errno) : "the device refused it");
 	output_abandon(out);
 	return false;
@@ -257,7 +266,6 @@ bool output_close(struct output *out)
 {
 	bool is_written;
 
-	/* A write that failed earlier is known to the stream only; its errno may be long gone. */
 	errno = 0;
 	is_written = fflush(out->stream) == 0 && !ferror(out->stream) && reaches_disk(out);
 	if (is_written && out->path) {

@@ -269,7 +269,7 @@ const char *tsi_damage_words(const struct panel *panel, const struct tscope_erro
 
 	if (damage->has_offset)
 		snprintf(place, sizeof(place), " (byte %" PRIu64 ")", damage->offset);
-	return tsi_panel_print(panel, "%s%s; what follows is missing from every figure",
+	return tsi_panel_print(panel, "%s%s; the rest is missing from every figure",
 			       damage->message, place);
 }
 

@@ -59,7 +59,7 @@ static void attach_run_json(struct run_file *steps, struct arena *arena)
 	const char *path = tsi_path_join(arena, tsi_folder_of(steps->path), TSI_STR("run.json"));
 	struct stat found;
 
-	if (stat(path, &found) == 0 && S_ISREG(found.st_mode))
+	if (stat(path, &found) == 0 ? S_ISREG(found.st_mode) : tsi_may_be_there(path))
 		steps->run_json = path;
 }
 

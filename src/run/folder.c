@@ -16,6 +16,13 @@ static enum tscope_status fail_errno(struct tscope_error *err)
 	return tsi_fail(err, TSCOPE_E_IO, "cannot open the folder: %s", strerror(errno));
 }
 
+bool tsi_may_be_there(const char *path)
+{
+	struct stat found;
+
+	return stat(path, &found) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
 static int compare_entries(const void *left, const void *right)
 {
 	const struct folder_entry *a = left, *b = right;

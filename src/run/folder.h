@@ -24,6 +24,15 @@ static inline bool tsi_is_folder(const struct folder_entry *entry)
 	return entry->error == 0 && S_ISDIR(entry->stat.st_mode);
 }
 
+/* May a file or folder be there? Also where it cannot be looked at: reading it then says why. */
+bool tsi_may_be_there(const char *path);
+
+/* Is it a file, or may it be one? */
+static inline bool tsi_may_be_file(const struct folder_entry *entry)
+{
+	return entry->error != 0 || S_ISREG(entry->stat.st_mode);
+}
+
 struct folder_query {
 	const char *path;  /* "": the current folder, which does not show in the paths */
 	struct str prefix; /* only names that begin so */

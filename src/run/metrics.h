@@ -114,8 +114,9 @@ struct metric_source {
 	enum tscope_status (*is_folder)(const char *path, bool *is_this, struct tscope_error *err);
 	enum tscope_status (*read_folder)(const struct metric_file *folder, struct metric_log *log,
 					  struct metric_reading *reading, struct tscope_error *err);
-	/* Takes what such a store says of the job into the provenance. */
-	void (*describe)(const struct metric_file *folder, struct step_series *steps);
+	/* Takes what such a store says of the job into the provenance. TSCOPE_E_IO: not all. */
+	enum tscope_status (*describe)(const struct metric_file *folder, struct step_series *steps,
+				       struct tscope_error *err);
 	/* Names of the folders beside it that belong to such a store, ended by NULL. */
 	const char *const *beside;
 };

@@ -166,21 +166,34 @@ struct walk {
 	const struct metric_file *folder;
 	struct metric_log *log;
 	struct metric_reading *reading;
-	bool is_store; /* a file that was looked at begins as metrics do */
+	struct tscope_error lost; /* why the first file cannot be read */
+	bool is_store;            /* a file that was looked at begins as metrics do */
 };
 
 static enum tscope_status walk_folder(struct walk *walk, const char *path, unsigned depth,
 				      struct tscope_error *err);
 
+static void lose(struct walk *walk, const char *path, const struct tscope_error *why)
+{
+	walk->log->lost_file_count++;
+	if (walk->lost.status != TSCOPE_OK)
+		return;
+	walk->lost = *why;
+	tsi_fail_within(&walk->lost, "%s", path);
+}
+
 static enum tscope_status walk_entry(struct walk *walk, const struct folder_entry *entry,
 				     unsigned depth, struct tscope_error *err)
 {
+	struct tscope_error why;
+
 	if (tsi_is_folder(entry) && depth < MAX_DEPTH)
 		return walk_folder(walk, entry->path, depth + 1, err);
-	if (entry->error == 0 && S_ISREG(entry->stat.st_mode))
+	if (tsi_may_be_file(entry))
 		return walk->visit(walk, entry->path, err);
+	tsi_fail(&why, TSCOPE_E_IO, "neither a file nor a folder of depth %d at most", MAX_DEPTH);
 	if (walk->log)
-		walk->log->lost_file_count++;
+		lose(walk, entry->path, &why);
 	return TSCOPE_OK;
 }
 
@@ -224,6 +237,8 @@ static enum tscope_status look_at_file(struct walk *walk, const char *path,
 			walk->is_store = begins_with_metric(head);
 		tsi_input_close(in);
 	}
+	/* One that cannot be read may be: reading the store says it. */
+	walk->is_store |= status == TSCOPE_E_IO;
 	if (status == TSCOPE_E_NOMEM)
 		return status;
 	return head.length > 0 ? TSCOPE_END : TSCOPE_OK;
@@ -241,7 +256,7 @@ static enum tscope_status is_folder(const char *path, bool *is_this, struct tsco
 	if (status != TSCOPE_OK || !*is_this)
 		return status;
 	status = walk_folder(&walk, path, 0, &why);
-	*is_this = walk.is_store;
+	*is_this = walk.is_store || (status == TSCOPE_E_IO && tsi_may_be_there(path));
 	return status == TSCOPE_E_NOMEM ? tsi_fail_nomem(err) : TSCOPE_OK;
 }
 
@@ -257,7 +272,7 @@ static enum tscope_status read_file(struct walk *walk, const char *path, struct 
 	if (status == TSCOPE_OK)
 		return TSCOPE_OK;
 	if (status != TSCOPE_E_NOMEM && status != TSCOPE_E_LIMIT) {
-		walk->log->lost_file_count++;
+		lose(walk, path, &why);
 		return TSCOPE_OK;
 	}
 	if (err)
@@ -277,7 +292,10 @@ static enum tscope_status read_folder(const struct metric_file *folder, struct m
 		.reading = reading,
 	};
 
-	return walk_folder(&walk, folder->path, 0, err);
+	enum tscope_status status = walk_folder(&walk, folder->path, 0, err);
+	if (status == TSCOPE_OK && walk.lost.status != TSCOPE_OK && err)
+		*err = walk.lost;
+	return status == TSCOPE_OK ? walk.lost.status : status;
 }
 
 static const char *const beside[] = { "params", "tags", NULL };

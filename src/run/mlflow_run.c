@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "run/file_name.h"
 #include "run/folder.h"
 #include "run/settings.h"
@@ -42,22 +43,34 @@ enum { MAX_TEXT_BYTES = 64 << 10 };
 struct describer {
 	const struct input_options *options;
 	struct step_series *steps;
+	struct tscope_error lost; /* why the first file that is there cannot be read */
 };
+
+static void note_lost(struct describer *d, const char *path, const struct tscope_error *why)
+{
+	d->steps->has_failed |= why->status == TSCOPE_E_NOMEM;
+	if (why->status != TSCOPE_E_IO || d->lost.status != TSCOPE_OK || !tsi_may_be_there(path))
+		return;
+	d->lost = *why;
+	tsi_fail_within(&d->lost, "%s", path);
+}
 
 /* The first bytes of a file, which the input holds; NULL: it cannot be read. */
 static struct input *open_text(struct describer *d, const char *path, struct str *text)
 {
 	struct input *in = NULL;
-	enum tscope_status status = tsi_input_open_file(&in, path, d->options, NULL);
+	struct tscope_error why = { 0 };
+	enum tscope_status status = tsi_input_open_file(&in, path, d->options, &why);
 
 	*text = (struct str){ 0 };
 	if (status == TSCOPE_OK) {
-		status = tsi_input_peek(in, MAX_TEXT_BYTES, &text->data, &text->length, NULL);
+		status = tsi_input_peek(in, MAX_TEXT_BYTES, &text->data, &text->length, &why);
 		if (status == TSCOPE_OK || status == TSCOPE_END)
 			return in;
 		tsi_input_close(in);
 	}
-	d->steps->has_failed |= status == TSCOPE_E_NOMEM;
+	*text = (struct str){ 0 };
+	note_lost(d, path, &why);
 	return NULL;
 }
 
@@ -132,18 +145,20 @@ static void read_params(struct describer *d, const char *path)
 		.max_count = MAX_SETTINGS,
 	};
 	struct folder folder;
-	enum tscope_status status = tsi_folder_read(&folder, &query, NULL);
+	struct tscope_error why = { 0 };
+	enum tscope_status status = tsi_folder_read(&folder, &query, &why);
 
-	d->steps->has_failed |= status == TSCOPE_E_NOMEM;
+	note_lost(d, path, &why);
 	for (size_t i = 0; status == TSCOPE_OK && !d->steps->has_failed && i < folder.count; i++)
-		if (folder.items[i].error == 0 && S_ISREG(folder.items[i].stat.st_mode))
+		if (tsi_may_be_file(&folder.items[i]))
 			read_param(d, folder.items[i].path);
 	tsi_arena_deinit(&folder.arena);
 }
 
-void tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *steps)
+enum tscope_status tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *steps,
+				       struct tscope_error *err)
 {
-	struct describer d = { metrics->options, steps };
+	struct describer d = { .options = metrics->options, .steps = steps };
 	struct arena scratch = { 0 };
 	const char *meta = path_beside(&scratch, metrics->path, "meta.yaml");
 	const char *params = path_beside(&scratch, metrics->path, "params");
@@ -155,4 +170,7 @@ void tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *
 		tsi_settings_sort(steps, &steps->provenance.config);
 	}
 	tsi_arena_deinit(&scratch);
+	if (d.lost.status != TSCOPE_OK && err)
+		*err = d.lost;
+	return d.lost.status;
 }

@@ -13,8 +13,11 @@ enum tscope_status tsi_is_mlflow_run(const char *metrics, bool *is_run, struct t
 
 /*
  * Takes name, start and duration of a run into the provenance, and its parameters as the
- * configuration. What cannot be read is not said.
+ * configuration. TSCOPE_E_IO: what is there and cannot be read is missing; without memory *steps
+ * has failed.
  */
-void tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *steps);
+TSI_MUST_CHECK
+enum tscope_status tsi_mlflow_describe(const struct metric_file *metrics, struct step_series *steps,
+				       struct tscope_error *err);
 
 #endif

@@ -150,7 +150,7 @@ enum tscope_status tsi_run_json_read(struct str text, struct step_series *steps,
 	text = tsi_str_trim(text);
 	if (text.length == 0 || text.data[0] != '{' ||
 	    tsi_json_check(text, RUN_JSON_MAX_DEPTH, NULL) != TSCOPE_OK)
-		return tsi_fail(err, TSCOPE_E_FORMAT, "is no JSON object");
+		return tsi_fail(err, TSCOPE_E_FORMAT, "no JSON object");
 	take_integer(text, TSI_STR("rank"), 0, &steps->rank);
 	take_integer(text, TSI_STR("world_size"), 1, &steps->world_size);
 	struct str own = tsi_json_object_get(text, TSI_STR("tscope"));

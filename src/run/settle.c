@@ -64,7 +64,7 @@ static size_t compact(struct run_file *items, size_t count)
 	return kept;
 }
 
-/* run.json is no file of its own where it stands beside step records. */
+/* run.json is no file of its own where it stands beside step records: it is read with them. */
 static void drop_run_json(struct run_file *items, size_t count)
 {
 	bool has_steps = false;
@@ -72,7 +72,7 @@ static void drop_run_json(struct run_file *items, size_t count)
 	for (size_t i = 0; i < count; i++)
 		has_steps |= items[i].kind == RUN_FILE_STEPS;
 	for (size_t i = 0; i < count && has_steps; i++)
-		if (items[i].kind == RUN_FILE_IGNORED &&
+		if ((items[i].kind == RUN_FILE_IGNORED || items[i].kind == RUN_FILE_REFUSED) &&
 		    strcmp(tsi_base_name(items[i].path), "run.json") == 0)
 			drop(&items[i]);
 }

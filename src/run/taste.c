@@ -330,7 +330,7 @@ static struct head open_head(const struct run_file *file, size_t count, size_t b
 					&verdict->why);
 	arena->has_failed |= status == TSCOPE_E_NOMEM;
 	head.is_whole = status == TSCOPE_END;
-	head.is_refused = status < 0 && head.bytes.length == 0;
+	head.is_refused = status == TSCOPE_E_IO || (status < 0 && head.bytes.length == 0);
 	return head;
 }
 

@@ -84,7 +84,10 @@ enum tscope_status tsi_load_metrics(struct loaded *loaded, const struct run_file
 		tsi_loaded_keep_damage(loaded, status, err);
 	describe_metrics(loaded, &reading);
 	status = select_metrics(&loaded->metrics, &options->timeline, err);
-	if (status == TSCOPE_OK && file->metrics->describe)
-		file->metrics->describe(&folder, &loaded->steps);
-	return status;
+	if (status != TSCOPE_OK || !file->metrics->describe)
+		return status;
+	status = file->metrics->describe(&folder, &loaded->steps, err);
+	if (status != TSCOPE_OK && !loaded->input.damage)
+		tsi_loaded_keep_damage(loaded, status, err);
+	return TSCOPE_OK;
 }

@@ -30,7 +30,6 @@ static void note_log(struct loaded *loaded, const struct store_log *log)
 		tsi_loaded_note(loaded, "the last line is incomplete");
 }
 
-/* Reads run.json. A broken one costs a remark and nothing else. */
 static enum tscope_status read_run_json(struct loaded *loaded, const char *path,
 					const struct input_options *options,
 					struct tscope_error *err)
@@ -40,23 +39,35 @@ static enum tscope_status read_run_json(struct loaded *loaded, const char *path,
 	struct input *in;
 	enum tscope_status status = tsi_input_open_file(&in, path, options, err);
 
-	if (status == TSCOPE_E_NOMEM)
+	if (status != TSCOPE_OK)
 		return status;
-	if (status == TSCOPE_OK) {
-		bool is_read = false;
+	status = tsi_input_peek(in, RUN_JSON_MAX_BYTES, &data, &length, err);
+	if (status == TSCOPE_END)
+		status = tsi_run_json_read((struct str){ data, length }, &loaded->steps, err);
+	else if (status == TSCOPE_OK)
+		status = tsi_fail(err, TSCOPE_E_LIMIT, "more than %d bytes (limit: run.json)",
+				  RUN_JSON_MAX_BYTES);
+	tsi_input_close(in);
+	return status;
+}
 
-		status = tsi_input_peek(in, RUN_JSON_MAX_BYTES, &data, &length, NULL);
-		if (status == TSCOPE_END) {
-			status = tsi_run_json_read((struct str){ data, length }, &loaded->steps,
-						   NULL);
-			is_read = status == TSCOPE_OK;
-		}
-		if (status != TSCOPE_E_NOMEM && !is_read)
-			tsi_loaded_note(loaded, "run.json beside it is cut or broken");
-		tsi_input_close(in);
-		return status == TSCOPE_E_NOMEM ? tsi_fail_nomem(err) : TSCOPE_OK;
-	}
-	tsi_loaded_note(loaded, "run.json beside it cannot be read");
+/* A broken one costs what only it says: the size of the world, FLOPs, the peak. */
+static enum tscope_status take_run_json(struct loaded *loaded, const char *path,
+					const struct input_options *options,
+					struct tscope_error *err)
+{
+	struct tscope_error why = { 0 };
+	enum tscope_status status = read_run_json(loaded, path, options, &why);
+
+	if (status == TSCOPE_E_NOMEM)
+		return tsi_fail_nomem(err);
+	if (status == TSCOPE_OK)
+		return TSCOPE_OK;
+	tsi_fail_within(&why, "run.json beside it");
+	if (loaded->input.damage)
+		tsi_loaded_note(loaded, "%s", why.message);
+	else
+		tsi_loaded_keep_damage(loaded, status, &why);
 	return TSCOPE_OK;
 }
 
@@ -125,7 +136,7 @@ enum tscope_status tsi_load_steps(struct loaded *loaded, const struct run_file *
 	status = read_store(loaded, file->store, in, err);
 	tsi_input_close(in);
 	if (status == TSCOPE_OK && file->run_json)
-		status = read_run_json(loaded, file->run_json, &input_options, err);
+		status = take_run_json(loaded, file->run_json, &input_options, err);
 	if (status == TSCOPE_OK && loaded->steps.rank >= 0)
 		loaded->input.rank = loaded->steps.rank;
 	if (status == TSCOPE_OK)

@@ -83,8 +83,8 @@ static enum tscope_status find_in(struct dump_files *files, const char *path, un
 
 		if (tsi_is_folder(entry) && depth < MAX_DEPTH)
 			status = find_in(files, entry->path, depth + 1, err);
-		else if (entry->error == 0 && S_ISREG(entry->stat.st_mode))
-			add_file(files, entry->path, &entry->stat, false);
+		else if (tsi_may_be_file(entry))
+			add_file(files, entry->path, entry->error ? NULL : &entry->stat, false);
 	}
 	tsi_arena_deinit(&folder.arena);
 	if (status != TSCOPE_OK)
@@ -119,8 +119,9 @@ static enum tscope_status read_plain(struct dump_file *file, struct input *in,
 	enum tscope_status status;
 
 	/* Other errors of the input come back when it is read. */
-	if (tsi_input_peek(in, HEAD_BYTES, &head.data, &head.length, NULL) == TSCOPE_E_NOMEM)
-		return tsi_fail_nomem(err);
+	status = tsi_input_peek(in, HEAD_BYTES, &head.data, &head.length, err);
+	if (status == TSCOPE_E_NOMEM || (status == TSCOPE_E_IO && head.length == 0))
+		return status;
 	if (!file->is_named && !tsi_is_dump_head(head)) {
 		file->is_foreign = true;
 		return TSCOPE_OK;
@@ -183,8 +184,9 @@ static void read_file(struct dump_file *file)
 	file->status = open_file(file, &in);
 	if (file->status == TSCOPE_OK)
 		file->status = read_input(file, in, &file->error);
-	/* Of a folder only what began as a dump is worth a word. */
-	if (file->status != TSCOPE_OK && !file->is_named && file->form[0] == '\0')
+	/* Of a folder what began as a dump is worth a word, and what cannot be looked at. */
+	if (file->status != TSCOPE_OK && file->status != TSCOPE_E_IO && !file->is_named &&
+	    file->form[0] == '\0')
 		file->is_foreign = true;
 	if (file->dump.rank < 0)
 		file->dump.rank = trailing_rank(file->path);

@@ -200,9 +200,13 @@ static void test_lost_files(void **state)
 	assert_int_equal(mkfifo(RUN "/metrics/pipe", 0600), 0);
 	assert_int_equal(symlink(".", RUN "/metrics/within"), 0);
 	struct metric_log log;
+	struct tscope_error err = { 0 };
 
-	assert_int_equal(read_store(&log, RUN "/metrics", NULL), TSCOPE_OK);
+	assert_int_equal(read_store(&log, RUN "/metrics", &err), TSCOPE_E_IO);
+	assert_string_equal(err.message,
+			    RUN "/metrics/broken: cannot open: No such file or directory");
 	assert_true(log.lost_file_count >= 3);
+	assert_true(log.count >= 5);
 	tsi_metric_log_deinit(&log);
 }
 
@@ -227,7 +231,7 @@ static void describe(struct step_series *steps, const char *path)
 	const struct metric_file folder = { .path = path, .options = &options };
 
 	tsi_steps_init(steps);
-	tsi_mlflow_describe(&folder, steps);
+	assert_int_equal(tsi_mlflow_describe(&folder, steps, NULL), TSCOPE_OK);
 	assert_false(steps->has_failed);
 }
 
@@ -252,6 +256,25 @@ static void test_description(void **state)
 	assert_string_equal(text_of(&steps, said->config.items[0].value), "0.001");
 	assert_string_equal(text_of(&steps, said->config.items[1].name), "model");
 	assert_true(said->config.items[1].is_text);
+	tsi_steps_deinit(&steps);
+}
+
+/* What is there and cannot be read is said; what is not there is not missed. */
+static void test_lost_descriptions(void **state)
+{
+	const struct input_options options = { .single_thread = true };
+	const struct metric_file folder = { .path = "a/metrics", .options = &options };
+	struct step_series steps;
+	struct tscope_error err = { 0 };
+
+	(void)state;
+	put_file("a/meta.yaml/x", "");
+	put_file("a/params/lr", "0.1");
+	tsi_steps_init(&steps);
+	assert_int_equal(tsi_mlflow_describe(&folder, &steps, &err), TSCOPE_E_IO);
+	assert_string_equal(err.message, "a/meta.yaml: is a directory; tscope report reads "
+					 "directories");
+	assert_int_equal(steps.provenance.config.count, 1);
 	tsi_steps_deinit(&steps);
 }
 
@@ -322,7 +345,7 @@ static void test_store_allocations(void **state)
 		fail_alloc_at(n);
 		enum tscope_status status = read_store(&log, folder.path, &err);
 		tsi_steps_init(&steps);
-		tsi_mlflow_describe(&folder, &steps);
+		assert_int_equal(tsi_mlflow_describe(&folder, &steps, NULL), TSCOPE_OK);
 		if (status == TSCOPE_OK)
 			status = tsi_steps_status(&steps, &err);
 		has_failed = fail_alloc_stop();
@@ -341,6 +364,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_store, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_no_store, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_lost_files, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_lost_descriptions, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_store_without_values, enter_folder,
 						leave_folder),
 		cmocka_unit_test_setup_teardown(test_description, enter_folder, leave_folder),

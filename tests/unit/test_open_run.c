@@ -104,7 +104,8 @@ static void test_records(void **state)
 		input.note,
 		"2 runs one after another: the last one, from line 7, was taken, and 5 earlier "
 		"records were not; lines that are no step records: 1; the last line is "
-		"incomplete; run.json beside it is cut or broken");
+		"incomplete");
+	assert_string_equal(input.damage->message, "run.json beside it: no JSON object");
 	/* 11 + 22 ms and the user's own phase of 3.5 ms. */
 	assert_int_equal(fact(tscope_run_analysis(run), "step_time.mean_ns").integer, 36500000);
 	tscope_run_free(run);
