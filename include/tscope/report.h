@@ -42,9 +42,10 @@ struct tscope_report_options {
 	bool color;                     /* escapes for a terminal (text) */
 	bool ascii;                     /* no characters beyond ASCII (text) */
 	unsigned width;                 /* columns of the terminal; 0: 80 */
-	size_t top;   /* rows of a ranking (tables by_…); 0: all in JSON; 10 or 5 in text */
-	bool verbose; /* also the files that were ignored, and why (run) */
-	bool all;     /* also what did not change, or matters little (diff, text) */
+	size_t top;          /* rows of a ranking (tables by_…); 0: 10, within a run's text 5 */
+	bool all_rows;       /* of all tables, unless top says how many (JSON) */
+	bool verbose;        /* also the files that were ignored, and why (run) */
+	bool all;            /* also what did not change, or matters little (diff, text) */
 	bool undecided_pass; /* undecided gates do not fail the job (junit, github, sarif) */
 };
 

@@ -28,7 +28,7 @@ struct saved_report {
 	struct tscope_analysis *analysis; /* of the whole */
 	struct saved_rank *ranks; /* ascending; one at least, whose analysis may be the whole's */
 	size_t rank_count;
-	bool is_cut; /* a ranking holds fewer rows than its facts count: it was saved with --top */
+	bool is_cut; /* a ranking holds fewer rows than its facts count: saved without --full */
 	/* Damage to the files that it was made of: "PATH: what, and 2 more", or "". */
 	char damage[SAVED_DAMAGE_CHARS];
 	uint64_t dropped_count; /* events, lines or records of these that no figure has */

@@ -73,6 +73,7 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.verbose = options->verbose,
 		.all = options->all,
 		.undecided_pass = options->undecided_pass,
+		.all_rows = options->full,
 	};
 }
 

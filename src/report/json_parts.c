@@ -274,6 +274,8 @@ struct rows_view {
 	const struct tscope_table_def *def;
 	const struct tscope_value *cells;
 	size_t count;
+	size_t top;    /* rows to write of a ranking; 0: all */
+	bool by_group; /* so many of each thing that its first column names */
 };
 
 static struct tscope_value cell(const struct rows_view *rows, size_t row, size_t column)
@@ -289,15 +291,57 @@ static void write_row(struct json_writer *w, const struct rows_view *rows, size_
 	tsi_jw_end_object(w);
 }
 
-/* A ranking may be cut, a list never: its rows are no less important at its end. */
-/* A ranking by an input of which no two events are alike ends somewhere, too. */
-enum { RANKING_ROWS = 100000 };
+/* Rankings beside tables by_... */
+static const struct {
+	const char *analyzer, *table;
+	bool by_group;
+} rankings[] = {
+	{ "breakdown", "parts", true },
+	{ "idle", "culprits", true },
+	{ "idle", "gaps", false },
+};
 
-static size_t row_limit(const struct tscope_table_def *table, size_t top)
+/* A ranking may be cut, a list not: its rows are no less important at its end. */
+static bool is_ranking(const char *analyzer, const char *table, bool *by_group)
 {
-	if (strncmp(table->name, "by_", 3) != 0)
-		return SIZE_MAX;
-	return top > 0 ? top : RANKING_ROWS;
+	for (size_t i = 0; i < TSI_COUNT_OF(rankings); i++) {
+		if (strcmp(analyzer, rankings[i].analyzer) == 0 &&
+		    strcmp(table, rankings[i].table) == 0) {
+			*by_group = rankings[i].by_group;
+			return true;
+		}
+	}
+	return strncmp(table, "by_", 3) == 0;
+}
+
+static struct rows_view rows_of(const struct json_writer *w, const struct sheet_view *sheet,
+				size_t table)
+{
+	const struct tscope_table_def *def = &sheet->def->tables[table];
+	const struct fact_table *found =
+		tsi_analysis_table(sheet->analysis, sheet->analyzer, table, sheet->scope);
+	struct rows_view rows = { .def = def, .top = w->rows.of_lists };
+
+	if (found) {
+		rows.cells = found->cells;
+		rows.count = found->row_count;
+	}
+	if (is_ranking(sheet->def->id, def->name, &rows.by_group))
+		rows.top = rows.by_group ? w->rows.of_groups : w->rows.of_rankings;
+	if (def->shape != TSCOPE_TABLE_ROWS)
+		rows.top = 0;
+	return rows;
+}
+
+static bool is_left_out(const struct rows_view *rows, size_t row)
+{
+	if (rows->top == 0 || row < rows->top)
+		return false;
+	if (!rows->by_group)
+		return true;
+	struct tscope_value group = cell(rows, row, 0), before = cell(rows, row - rows->top, 0);
+	return group.kind == TSCOPE_VALUE_TEXT && before.kind == TSCOPE_VALUE_TEXT &&
+	       strcmp(group.text, before.text) == 0;
 }
 
 static bool has_value(const struct rows_view *rows, size_t column)
@@ -402,10 +446,8 @@ static void write_columns(struct json_writer *w, const struct rows_view *rows)
 	tsi_jw_end_object(w);
 }
 
-static void write_table(struct json_writer *w, const struct rows_view *rows, size_t top)
+static void write_table(struct json_writer *w, const struct rows_view *rows)
 {
-	size_t limit = row_limit(rows->def, top);
-
 	tsi_jw_key(w, rows->def->name);
 	switch (rows->def->shape) {
 	case TSCOPE_TABLE_OBJECT:
@@ -426,8 +468,9 @@ static void write_table(struct json_writer *w, const struct rows_view *rows, siz
 			break;
 		}
 		tsi_jw_array(w);
-		for (size_t row = 0; row < rows->count && row < limit; row++)
-			write_row(w, rows, row);
+		for (size_t row = 0; row < rows->count; row++)
+			if (!is_left_out(rows, row))
+				write_row(w, rows, row);
 		tsi_jw_end_array(w);
 		break;
 	case TSCOPE_TABLE_COLUMNS:
@@ -461,29 +504,29 @@ static void write_doubts(struct json_writer *w, const struct sheet_view *sheet)
 		tsi_jw_end_object(w);
 }
 
-/* How many rows of rankings were left out, if any. */
-static void write_left_out(struct json_writer *w, const struct sheet_view *sheet, size_t top)
+/* How many rows of tables were left out, if any. */
+static void write_left_out(struct json_writer *w, const struct sheet_view *sheet)
 {
 	bool is_open = false;
 
 	for (size_t i = 0; i < sheet->def->table_count; i++) {
-		const struct tscope_table_def *table = &sheet->def->tables[i];
-		const struct fact_table *found =
-			tsi_analysis_table(sheet->analysis, sheet->analyzer, i, sheet->scope);
-		size_t limit = row_limit(table, top);
+		struct rows_view rows = rows_of(w, sheet, i);
+		int64_t count = 0;
 
-		if (!found || found->row_count <= limit)
+		for (size_t row = rows.top; rows.top > 0 && row < rows.count; row++)
+			count += is_left_out(&rows, row);
+		if (count == 0)
 			continue;
 		if (!is_open)
 			tsi_json_object(w, "left_out");
 		is_open = true;
-		tsi_json_int_if(w, table->name, true, (int64_t)(found->row_count - limit));
+		tsi_json_int_if(w, rows.def->name, true, count);
 	}
 	if (is_open)
 		tsi_jw_end_object(w);
 }
 
-static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, size_t top)
+static void write_sheet(struct json_writer *w, const struct sheet_view *sheet)
 {
 	tsi_json_object(w, sheet->def->id);
 	write_doubts(w, sheet);
@@ -496,31 +539,23 @@ static void write_sheet(struct json_writer *w, const struct sheet_view *sheet, s
 			write_fact(w, sheet, fact++, name);
 	}
 	for (size_t table = 0; table < sheet->def->table_count; table++) {
-		const struct fact_table *found =
-			tsi_analysis_table(sheet->analysis, sheet->analyzer, table, sheet->scope);
-		struct rows_view rows = { .def = &sheet->def->tables[table] };
+		struct rows_view rows = rows_of(w, sheet, table);
 
-		if (!is_table_read(w, sheet->def->id, sheet->def->tables[table].name))
-			continue;
-		if (found) {
-			rows.cells = found->cells;
-			rows.count = found->row_count;
-		}
-		write_table(w, &rows, top);
+		if (is_table_read(w, sheet->def->id, rows.def->name))
+			write_table(w, &rows);
 	}
-	write_left_out(w, sheet, top);
+	write_left_out(w, sheet);
 	tsi_jw_end_object(w);
 }
 
-void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,
-		    size_t top)
+void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope)
 {
 	tsi_json_object(w, "facts");
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
 		struct sheet_view sheet = { analysis, tscope_analyzer(i), i, scope };
 
 		if (tscope_analysis_has(analysis, i, scope))
-			write_sheet(w, &sheet, top);
+			write_sheet(w, &sheet);
 	}
 	tsi_jw_end_object(w);
 }

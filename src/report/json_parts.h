@@ -46,12 +46,11 @@ void tsi_json_findings(struct json_writer *w, const struct tscope_diagnosis *dia
 void tsi_json_not_evaluated(struct json_writer *w, const struct tscope_not_evaluated *missed);
 
 /*
- * "facts" of all analyzers that ran for this scope; at most `top` rows of a ranking, 0: all. Of a
+ * "facts" of all analyzers that ran for this scope; of tables as many rows as w->rows says. Of a
  * baseline only those that are there, and tables column by column: of the whole those that rules or
  * comparisons read, of a rank those that comparisons read.
  */
-void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope,
-		    size_t top);
+void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysis, int scope);
 
 /* "texts" of a baseline: a number in a column of texts is an index of it. */
 void tsi_json_texts(struct json_writer *w);

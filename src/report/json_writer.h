@@ -30,11 +30,20 @@ enum json_extent {
 	JSON_BASELINE_RANK, /* the same of one of several ranks */
 };
 
+/*
+ * At most so many rows are written of a ranking, of each group in a ranking by groups, and of other
+ * tables; 0: all.
+ */
+struct json_rows {
+	size_t of_rankings, of_groups, of_lists;
+};
+
 struct intern;
 
 struct json_writer {
 	FILE *out;
 	enum json_extent extent;
+	struct json_rows rows, part_rows; /* of the whole; of each rank and device */
 	struct intern *texts; /* of a baseline: what its tables name by numbers; NULL: none */
 	unsigned depth;
 	unsigned row_depth; /* depth of the row in progress, which stands on one line; 0: none */

@@ -53,16 +53,20 @@ static void write_trace_info(struct json_writer *w, const struct tscope_trace_in
 	tsi_jw_end_object(w);
 }
 
-static void write_devices(struct json_writer *w, const struct tscope_analysis *analysis, size_t top)
+static void write_devices(struct json_writer *w, const struct tscope_analysis *analysis)
 {
+	struct json_rows rows = w->rows;
+
 	tsi_json_array(w, "devices");
+	w->rows = w->part_rows;
 	for (uint32_t i = 0; i < tscope_analysis_device_count(analysis); i++) {
 		tsi_jw_object(w);
 		tsi_json_int_if(w, "ordinal", true, tscope_analysis_device_ordinal(analysis, i));
 		write_text_if(w, "name", tscope_analysis_device_name(analysis, i));
-		tsi_json_facts(w, analysis, (int)i, top);
+		tsi_json_facts(w, analysis, (int)i);
 		tsi_jw_end_object(w);
 	}
+	w->rows = rows;
 	tsi_jw_end_array(w);
 }
 
@@ -80,7 +84,7 @@ static void write_not_evaluated(struct json_writer *w, const struct tscope_diagn
 	tsi_jw_end_array(w);
 }
 
-static void write_trace(struct json_writer *w, const struct tscope_trace_report *report, size_t top)
+static void write_trace(struct json_writer *w, const struct tscope_trace_report *report)
 {
 	const struct tscope_trace *trace = tscope_analysis_trace(report->analysis);
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
@@ -89,8 +93,8 @@ static void write_trace(struct json_writer *w, const struct tscope_trace_report 
 	begin_report(w, "trace");
 	write_trace_input(w, tscope_trace_info(trace), diagnostics);
 	write_trace_info(w, tscope_trace_info(trace));
-	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
-	write_devices(w, report->analysis, top);
+	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE);
+	write_devices(w, report->analysis);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, NULL);
 	tsi_json_gates(w, report->gates, report->gate_count);
@@ -154,34 +158,37 @@ static void write_run_others(struct json_writer *w, const struct tscope_run *run
 	tsi_jw_end_array(w);
 }
 
-static void write_ranks(struct json_writer *w, const struct tscope_run *run, size_t top)
+static void write_ranks(struct json_writer *w, const struct tscope_run *run)
 {
 	enum json_extent extent = w->extent;
+	struct json_rows rows = w->rows;
 
 	tsi_json_array(w, "ranks");
 	if (extent == JSON_BASELINE)
 		w->extent = JSON_BASELINE_RANK;
+	w->rows = w->part_rows;
 	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
 		int64_t number = tscope_run_rank_number(run, i);
 
 		tsi_jw_object(w);
 		tsi_json_int_if(w, "rank", number >= 0, number);
-		tsi_json_facts(w, tscope_run_rank_analysis(run, i), TSCOPE_WHOLE_TRACE, top);
+		tsi_json_facts(w, tscope_run_rank_analysis(run, i), TSCOPE_WHOLE_TRACE);
 		tsi_jw_end_object(w);
 	}
 	w->extent = extent;
+	w->rows = rows;
 	tsi_jw_end_array(w);
 }
 
-static void write_run(struct json_writer *w, const struct tscope_run_report *report, size_t top)
+static void write_run(struct json_writer *w, const struct tscope_run_report *report)
 {
 	const struct tscope_run *run = report->run;
 	uint64_t diagnostics[TSCOPE_DIAGNOSTIC_COUNT];
 
 	begin_report(w, "run");
 	write_run_inputs(w, run);
-	tsi_json_facts(w, tscope_run_analysis(run), TSCOPE_WHOLE_TRACE, top);
-	write_ranks(w, run, top);
+	tsi_json_facts(w, tscope_run_analysis(run), TSCOPE_WHOLE_TRACE);
+	write_ranks(w, run);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, NULL);
 	tsi_json_gates(w, report->gates, report->gate_count);
@@ -229,11 +236,11 @@ static void write_memory_input(struct json_writer *w, const struct tscope_memory
 	tsi_jw_end_array(w);
 }
 
-static void write_file(struct json_writer *w, const struct tscope_memory_report *report, size_t top)
+static void write_file(struct json_writer *w, const struct tscope_memory_report *report)
 {
 	begin_report(w, "memory");
 	write_memory_input(w, tscope_memory_info(report->memory));
-	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
+	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE);
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, report);
 	tsi_json_gates(w, report->gates, report->gate_count);
@@ -260,7 +267,7 @@ static void write_dump(struct json_writer *w, const struct tscope_hang_input *in
 	tsi_jw_end_object(w);
 }
 
-static void write_hang(struct json_writer *w, const struct tscope_hang_report *report, size_t top)
+static void write_hang(struct json_writer *w, const struct tscope_hang_report *report)
 {
 	begin_report(w, "hang");
 	tsi_json_array(w, "inputs");
@@ -270,7 +277,7 @@ static void write_hang(struct json_writer *w, const struct tscope_hang_report *r
 		write_dump(w, &input);
 	}
 	tsi_jw_end_array(w);
-	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE, top);
+	tsi_json_facts(w, report->analysis, TSCOPE_WHOLE_TRACE);
 	tsi_json_findings(w, report->diagnosis);
 	tsi_json_array(w, "not_evaluated");
 	tsi_jw_end_array(w);
@@ -292,14 +299,14 @@ static void write_side(struct json_writer *w, const char *key, struct tscope_dif
 	tsi_jw_end_object(w);
 }
 
-static void write_diff(struct json_writer *w, const struct tscope_diff_report *report, size_t top)
+static void write_diff(struct json_writer *w, const struct tscope_diff_report *report)
 {
 	begin_report(w, "comparison");
 	tsi_json_object(w, "sides");
 	write_side(w, "a", tscope_diff_side(report->diff, TSCOPE_SIDE_A));
 	write_side(w, "b", tscope_diff_side(report->diff, TSCOPE_SIDE_B));
 	tsi_jw_end_object(w);
-	tsi_json_facts(w, tscope_diff_analysis(report->diff), TSCOPE_WHOLE_TRACE, top);
+	tsi_json_facts(w, tscope_diff_analysis(report->diff), TSCOPE_WHOLE_TRACE);
 	tsi_json_gates(w, report->gates, report->gate_count);
 	tsi_json_array(w, "notes");
 	for (size_t i = 0; i < tscope_diff_note_count(report->diff); i++)
@@ -310,22 +317,35 @@ static void write_diff(struct json_writer *w, const struct tscope_diff_report *r
 
 /* ---- the whole ---- */
 
-static void write_reports(struct json_writer *w, const struct report_subject *subject, size_t top)
+static void write_reports(struct json_writer *w, const struct report_subject *subject)
 {
 	tsi_json_array(w, "runs");
 	for (size_t i = 0; subject->traces && i < subject->count; i++)
-		write_trace(w, &subject->traces[i], top);
+		write_trace(w, &subject->traces[i]);
 	for (size_t i = 0; subject->files && i < subject->count; i++)
-		write_file(w, &subject->files[i], top);
+		write_file(w, &subject->files[i]);
 	for (size_t i = 0; subject->runs && i < tscope_runs_count(subject->runs->runs); i++)
-		write_run(w, &subject->runs->reports[i], top);
+		write_run(w, &subject->runs->reports[i]);
 	if (subject->run)
-		write_run(w, subject->run, top);
+		write_run(w, subject->run);
 	if (subject->hang)
-		write_hang(w, subject->hang, top);
+		write_hang(w, subject->hang);
 	if (subject->diff)
-		write_diff(w, subject->diff, top);
+		write_diff(w, subject->diff);
 	tsi_jw_end_array(w);
+}
+
+/* Without --full or --top what a person or a script looks at first. */
+static void limit_rows(struct json_writer *w, const struct tscope_report_options *options)
+{
+	enum { ALL = 100000 };
+
+	w->rows.of_rankings = w->rows.of_groups = options->top ? options->top : ALL;
+	w->part_rows = w->rows;
+	if (options->top > 0 || options->all_rows)
+		return;
+	w->rows = (struct json_rows){ .of_rankings = 10, .of_groups = 4 };
+	w->part_rows = (struct json_rows){ .of_rankings = 3, .of_groups = 1, .of_lists = 3 };
 }
 
 void tsi_json_document(FILE *out, const struct report_subject *subject,
@@ -339,9 +359,11 @@ void tsi_json_document(FILE *out, const struct report_subject *subject,
 	if (extent == JSON_BASELINE && tsi_intern_init(&texts, UINT32_MAX, &ignored) == TSCOPE_OK)
 		w.texts = &texts;
 
+	if (extent == JSON_ALL)
+		limit_rows(&w, options);
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
-	write_reports(&w, subject, options->top);
+	write_reports(&w, subject);
 	if (subject->run || subject->runs)
 		write_problems(&w, subject->runs);
 	if (w.texts)

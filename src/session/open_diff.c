@@ -129,7 +129,7 @@ static void note_saved(struct tscope_diff *diff, size_t side)
 			 side == TSCOPE_SIDE_A ? "A" : "B", saved->damage);
 	if (saved->is_cut)
 		add_note(diff,
-			 "%.300s was saved with --top: of kernels, operators and other "
+			 "%.300s was saved without --full: of kernels, operators and other "
 			 "rankings it holds the first rows only",
 			 diff->sides[side].path);
 }

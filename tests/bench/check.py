@@ -70,7 +70,7 @@ def check_memory(checks):
 
 def check_ranks(checks):
     _, slow = inputs.ranks(checks.folder / "r8")
-    done = checks.tscope.run("report", "--format", "json", checks.folder / "r8")
+    done = checks.tscope.run("report", "--format", "json", "--full", checks.folder / "r8")
     facts = json.loads(done.stdout)["runs"][0]["facts"]["distributed"]
     checks.results.check("ranks", 8, len(facts["ranks"]))
     checks.results.check("slow ranks", slow, [row["rank"] for row in facts["slow_ranks"]])

@@ -31,8 +31,8 @@ MILLIONS = ("distinct-operators", "threads", "nested-operators", "one-instant",
             "equal-correlations", "backward")
 MILLION_SIZES = (250_000, 1_000_000)
 HEAVY = {"long-names": 10}  # shape → how many times fewer events: 4 KB each
-COMMANDS = {"trace": ["trace", "--threads", "1", "--format", "json"],
-            "report": ["report", "--threads", "1", "--format", "json"]}
+COMMANDS = {"trace": ["trace", "--threads", "1", "--format", "json", "--full"],
+            "report": ["report", "--threads", "1", "--format", "json", "--full"]}
 NOTHING_IN_IT = 3  # exit status: some shapes are no trace of anything
 
 

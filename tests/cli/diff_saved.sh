@@ -1,6 +1,6 @@
 # A saved report answers as the run does, on either side.
-tscope report --full --format json --output before.json data/run_before
-tscope report --full --format json --output after.json data/run_after
+tscope report --format json --full --output before.json data/run_before
+tscope report --format json --full --output after.json data/run_after
 tscope diff data/run_before data/run_after | sed 1,4d >runs.txt
 for pair in 'before.json data/run_after' 'data/run_before after.json' 'before.json after.json'; do
 	tscope diff $pair >saved.txt

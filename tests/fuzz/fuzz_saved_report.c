@@ -58,14 +58,14 @@ static char *written(const struct saved_report *report)
 		return NULL;
 	tsi_jw_object(&w);
 	tsi_json_head(&w);
-	tsi_json_facts(&w, report->analysis, TSCOPE_WHOLE_TRACE, 0);
+	tsi_json_facts(&w, report->analysis, TSCOPE_WHOLE_TRACE);
 	tsi_jw_key(&w, "ranks");
 	tsi_jw_array(&w);
 	for (size_t i = 0; i < report->rank_count; i++) {
 		int64_t number = report->ranks[i].number;
 		tsi_jw_object(&w);
 		tsi_json_int_if(&w, "rank", number >= 0, number);
-		tsi_json_facts(&w, report->ranks[i].analysis, TSCOPE_WHOLE_TRACE, 0);
+		tsi_json_facts(&w, report->ranks[i].analysis, TSCOPE_WHOLE_TRACE);
 		tsi_jw_end_object(&w);
 	}
 	tsi_jw_end_array(&w);

@@ -144,7 +144,7 @@ def problems_of_refusal(words, message, trace):
 
 def problems_of_memory(tscope, path, analyzer):
     """`tscope memory` reads what is about memory, and nothing else."""
-    done = tscope.run("memory", "--format", "json", path)
+    done = tscope.run("memory", "--format", "json", "--full", path)
     if done.returncode != (0 if analyzer else 3):
         yield f"tscope memory: exit {done.returncode}: {done.stderr.decode().strip()}"
     elif analyzer and analyzer not in json.loads(done.stdout)["runs"][0]["facts"]:
@@ -164,7 +164,7 @@ def check_file(tscope, path):
         return [program.short(path), *[""] * 7], ["nobody said what it is: add it to KINDS"]
     analyzer, words = kind
     try:
-        done = tscope.run("trace", "--format", "json", path)
+        done = tscope.run("trace", "--format", "json", "--full", path)
         problems = list(problems_of_memory(tscope, path, analyzer)) if words else []
     except subprocess.TimeoutExpired:
         return [program.short(path), *[""] * 7], ["time limit"]

@@ -109,7 +109,7 @@ def check_job(tscope, results, seed):
             check_rank(results, f"{label} rank {one.rank}", written_rank(one, one.clock_us),
                        tscope.report(path)["facts"])
         if len(job.ranks) > 1:
-            done = tscope.run("report", "--format", "json", folder)
+            done = tscope.run("report", "--format", "json", "--full", folder)
             report = json.loads(done.stdout)["runs"][0] if done.returncode == 0 else {"facts": {}}
             results.check(f"{label} report", "", done.stderr.decode())
             check_clocks(results, label, job, report)

@@ -39,7 +39,7 @@ DOUBLE_NS = 250
 
 def compare(tscope, a, b, *arguments):
     """The facts of a comparison."""
-    done = tscope.run("diff", "--format", "json", *arguments, a, b)
+    done = tscope.run("diff", "--format", "json", "--full", *arguments, a, b)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
     return json.loads(done.stdout)["runs"][0]["facts"]

@@ -96,7 +96,7 @@ def outcomes(tscope, folder, data):
         yield "text", packing, neutral(done, "text")
         for what, arguments in variations(packing):
             source = {"input": stored} if what == "-" else {}
-            done = tscope.run("trace", "--format", "json", *arguments, "-" if source else path,
+            done = tscope.run("trace", "--format", "json", "--full", *arguments, "-" if source else path,
                               **source)
             yield "json", f"{packing} {what}", neutral(done, "json")
 
@@ -114,7 +114,7 @@ def check_cuts(tscope, results, folder, label, stored):
     path = folder / "cut"
     for size in range(len(stored)):
         path.write_bytes(stored[:size])
-        done = tscope.run("trace", "--format", "json", path)
+        done = tscope.run("trace", "--format", "json", "--full", path)
         message = done.stderr.decode(errors="replace")
         is_fine = done.returncode in GOOD_EXITS and "Sanitizer" not in message
         if done.returncode == 3:

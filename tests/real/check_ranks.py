@@ -76,7 +76,7 @@ GENERATED = [(size, overlap) for size in (2, 5) for overlap in (0, 0.5, 0.9)]
 
 
 def report(tscope, *paths):
-    done = tscope.run("report", "--format", "json", *paths)
+    done = tscope.run("report", "--format", "json", "--full", *paths)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
     return json.loads(done.stdout)["runs"][0]["facts"]
@@ -276,7 +276,7 @@ def check_recorded(tscope, results, python):
 
 def check_named(tscope, name, sleeper, made, results):
     """The first line names the rank; or steps, said to be too few, do not show it."""
-    done = json.loads(tscope.run("report", "--format", "json", made).stdout)["runs"][0]
+    done = json.loads(tscope.run("report", "--format", "json", "--full", made).stdout)["runs"][0]
     findings = [found for found in done["findings"] if found["id"] == "DIST.STRAGGLER"]
     doubt = fact(done["facts"], "distributed", "slow_rank_doubt") or ""
     if "too few" in doubt and not findings:

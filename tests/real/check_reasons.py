@@ -23,7 +23,7 @@ WANTED = {"a trace with launch calls": ("launches", "launch_count"),
 def reports(tscope):
     """(path, report) of every file that holds a trace."""
     for path in sorted(program.DATA.rglob("*.json*")):
-        done = tscope.run("report", "--format", "json", path) if path.is_file() else None
+        done = tscope.run("report", "--format", "json", "--full", path) if path.is_file() else None
         if done and done.returncode in (0, 1) and done.stdout:
             report = json.loads(done.stdout)["runs"][0]
             if (report["facts"].get("integrity") or {}).get("event_count"):

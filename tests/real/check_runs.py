@@ -53,7 +53,7 @@ REAL_MIXED = (
 
 
 def reports(tscope, *paths):
-    done = tscope.run("report", "--format", "json", *paths)
+    done = tscope.run("report", "--format", "json", "--full", *paths)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
     return json.loads(done.stdout)["runs"]

@@ -71,12 +71,12 @@ def check_iterations(results, tscope, path):
 
 
 def check_run(results, tscope, name, time_ms):
-    done = tscope.run("report", "--format", "json", INFERENCE / name)
+    done = tscope.run("report", "--format", "json", "--full", INFERENCE / name)
     report = json.loads(done.stdout)["runs"][0]
     results.near(f"{name} ms a step", time_ms, report["facts"]["step_time"]["mean_ns"] / 1e6, 0.05)
     results.check(f"{name} steps", 1, report["facts"]["step_time"]["count"])
     capture = next((INFERENCE / name / "capture_traces").iterdir())
-    done = tscope.run("trace", "--format", "json", capture)
+    done = tscope.run("trace", "--format", "json", "--full", capture)
     causes = [finding["cause"] for finding in json.loads(done.stdout)["runs"][0]["findings"]]
     results.check(f"{name} capture", "capture_not_a_run", causes[0])
 

@@ -17,7 +17,7 @@ SUFFIXES = (".json", ".json.gz", ".json.zst", "_gz", ".html")
 
 
 def outcome(tscope, path, block_bytes, thread_count):
-    done = tscope.run("trace", "--format", "json", "--block-size", block_bytes,
+    done = tscope.run("trace", "--format", "json", "--full", "--block-size", block_bytes,
                       "--threads", thread_count, path)
     return done.returncode, done.stdout, done.stderr
 

@@ -35,7 +35,7 @@ class Program:
 
     def report(self, path, *arguments):
         """The JSON report of one trace; an error where there is none."""
-        done = self.run("trace", "--format", "json", *arguments, path)
+        done = self.run("trace", "--format", "json", "--full", *arguments, path)
         if done.returncode != 0:
             raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
         return json.loads(done.stdout)["runs"][0]

@@ -17,7 +17,7 @@ LEAST_RIGHT = 0.995
 
 
 def ask(tscope, folder):
-    done = subprocess.run([tscope, "hang", "--format", "json", folder], capture_output=True)
+    done = subprocess.run([tscope, "hang", "--format", "json", "--full", folder], capture_output=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"exit code {done.returncode}: {done.stderr.decode()}")
     report = json.loads(done.stdout)["runs"][0]

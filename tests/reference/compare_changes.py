@@ -43,7 +43,7 @@ def tscope(program, *arguments):
 
 
 def facts_of(program, a, b):
-    return json.loads(tscope(program, "diff", a, b, "--format", "json"))["runs"][0]["facts"]
+    return json.loads(tscope(program, "diff", a, b, "--format", "json", "--full"))["runs"][0]["facts"]
 
 
 def check_sums(facts):

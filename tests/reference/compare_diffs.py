@@ -106,7 +106,7 @@ def compare_metrics(document, expected):
 
 def run_diff(program, a, b, tolerance):
     done = subprocess.run(
-        [program, "diff", "--format", "json", "--tolerance", repr(tolerance), a, b],
+        [program, "diff", "--format", "json", "--full", "--tolerance", repr(tolerance), a, b],
         check=False, capture_output=True)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode()}")

@@ -42,7 +42,7 @@ class Program:
         self.path = path
 
     def facts(self, path, *options):
-        done = subprocess.run([self.path, "memory", "--format", "json", *options, path],
+        done = subprocess.run([self.path, "memory", "--format", "json", "--full", *options, path],
                               check=False, capture_output=True)
         if done.returncode != 0 and b": this build " in done.stderr:
             raise NotBuiltIn

@@ -114,7 +114,7 @@ def check_directory(program, seed):
     """The number of differences of one directory, each printed."""
     with tempfile.TemporaryDirectory() as folder:
         made = make_metrics.make(seed, folder)
-        done = subprocess.run([program, "report", "--format", "json", *made.options, folder],
+        done = subprocess.run([program, "report", "--format", "json", "--full", *made.options, folder],
                               check=False, capture_output=True)
     label = f"seed {seed} ({' and '.join(source for source, _ in made.parts)})"
     known = by_step(made.parts)

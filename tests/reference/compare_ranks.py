@@ -83,7 +83,7 @@ CASES = {
 
 
 def tscope(program, folder, *arguments):
-    done = subprocess.run([program, "report", folder, "--format", "json", *arguments], check=False,
+    done = subprocess.run([program, "report", folder, "--format", "json", "--full", *arguments], check=False,
                           capture_output=True)
     if done.returncode != 0:
         raise RuntimeError(f"{folder}: exit {done.returncode}: {done.stderr.decode()}")

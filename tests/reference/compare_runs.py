@@ -135,7 +135,7 @@ def check_run(program, seed):
     warmup = (0, 0, 0, 2)[seed % 4]
     with tempfile.TemporaryDirectory() as folder:
         ranks, flops, peak = random_runs.write_run(folder, seed)
-        done = subprocess.run([program, "report", "--format", "json", "--warmup", str(warmup), folder],
+        done = subprocess.run([program, "report", "--format", "json", "--full", "--warmup", str(warmup), folder],
                               check=False, capture_output=True)
     if done.returncode != 0:
         print(f"seed {seed}: exit {done.returncode}: {done.stderr.decode()}")

@@ -31,7 +31,7 @@ def check(program, seed, folder):
     text, truth = make_serving.random_trace(seed)
     path = folder / "trace.json"
     path.write_text(text)
-    done = subprocess.run([program, "trace", "--format", "json", path], capture_output=True,
+    done = subprocess.run([program, "trace", "--format", "json", "--full", path], capture_output=True,
                           check=False, timeout=60)
     if done.returncode != 0:
         return [f"exit {done.returncode}: {done.stderr.decode()}"]

@@ -266,6 +266,62 @@ static void test_gates(void **state)
 	unload(&file);
 }
 
+static char *json_of(const struct fact_values *facts, struct json_rows rows)
+{
+	struct json_writer w = { .rows = rows };
+	char *text = NULL;
+	size_t length = 0;
+
+	w.out = open_memstream(&text, &length);
+	assert_non_null(w.out);
+	tsi_jw_object(&w);
+	tsi_json_facts(&w, facts->analysis, TSCOPE_WHOLE_TRACE);
+	tsi_jw_end_object(&w);
+	assert_int_equal(fclose(w.out), 0);
+	return text;
+}
+
+/* Which rows of a ranking, of one by groups and of a list stand there, and what is left out. */
+static void test_json_rows(void **state)
+{
+	static const char *const rows[] = { "ka", "kb", "kc", "pp", "pq", "pr", "s1", "s2" };
+	static const struct {
+		struct json_rows rows;
+		const char *found, *left_out;
+	} cases[] = {
+		{ { 0 }, "ka kb kc pp pq pr s1 s2 ", "" },
+		{ { .of_rankings = 2, .of_groups = 1 }, "ka kb pp pr s1 s2 ", "parts by_name " },
+		{ { .of_rankings = 3, .of_groups = 2, .of_lists = 1 },
+		  "ka kb kc pp pq pr s1 ",
+		  "slow " },
+	};
+	struct fact_values facts = fact_values("kernels.by_name name=ka\nkernels.by_name name=kb\n"
+					       "kernels.by_name name=kc\n"
+					       "step_time.slow grew=s1\nstep_time.slow grew=s2\n"
+					       "breakdown.parts line=compute name=pp\n"
+					       "breakdown.parts line=compute name=pq\n"
+					       "breakdown.parts line=data name=pr\n");
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char found[64] = "", left_out[64] = "", word[64];
+		char *text = json_of(&facts, cases[i].rows);
+
+		for (size_t row = 0; row < TSI_COUNT_OF(rows); row++) {
+			snprintf(word, sizeof(word), "\"%s\"", rows[row]);
+			if (strstr(text, word))
+				strcat(strcat(found, rows[row]), " ");
+		}
+		for (const char *at = text; (at = strstr(at, "\"left_out\": {")) != NULL; at++)
+			if (sscanf(at, "\"left_out\": { \"%20[a-z_]\": 1 }", word) == 1)
+				strcat(strcat(left_out, word), " ");
+		assert_string_equal(found, cases[i].found);
+		assert_string_equal(left_out, cases[i].left_out);
+		free(text);
+	}
+	fact_values_free(&facts);
+}
+
 /* What is said of single facts stands with them, what is said of all once for all. */
 static void test_json_doubts(void **state)
 {
@@ -274,17 +330,9 @@ static void test_json_doubts(void **state)
 					       "! overlap.comm_ns it is cut\n"
 					       "! overlap.exposed_comm_ratio no kernel\n"
 					       "launches.launch_count 3\n");
-	struct json_writer w = { 0 };
-	char *text = NULL;
-	size_t length = 0;
+	char *text = json_of(&facts, (struct json_rows){ 0 });
 
 	(void)state;
-	w.out = open_memstream(&text, &length);
-	assert_non_null(w.out);
-	tsi_jw_object(&w);
-	tsi_json_facts(&w, facts.analysis, TSCOPE_WHOLE_TRACE, 0);
-	tsi_jw_end_object(&w);
-	assert_int_equal(fclose(w.out), 0);
 	assert_non_null(strstr(text, "    \"overlap\": {\n"
 				     "      \"reliability\": \"the clock ran backwards\",\n"
 				     "      \"doubts\": {\n"
@@ -388,6 +436,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_gates),
 		cmocka_unit_test(test_json_doubts),
 		cmocka_unit_test(test_json_shape),
+		cmocka_unit_test(test_json_rows),
 		cmocka_unit_test(test_full_device),
 		cmocka_unit_test(test_format_parse),
 		cmocka_unit_test(test_definitions_fit_json),

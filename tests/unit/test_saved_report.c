@@ -65,7 +65,7 @@ static char *facts_text(const struct tscope_analysis *analysis)
 	assert_non_null(w.out);
 	assert_int_equal(tscope_diagnose(&diagnosis, analysis, NULL, NULL), TSCOPE_OK);
 	tsi_jw_object(&w);
-	tsi_json_facts(&w, analysis, TSCOPE_WHOLE_TRACE, 0);
+	tsi_json_facts(&w, analysis, TSCOPE_WHOLE_TRACE);
 	tsi_json_findings(&w, diagnosis);
 	tsi_jw_key(&w, "not_evaluated");
 	tsi_jw_array(&w);
@@ -162,7 +162,8 @@ static const char *path_of(const char *name)
 	return path;
 }
 
-static const struct tscope_report_options as_json = { .format = TSCOPE_REPORT_JSON };
+static const struct tscope_report_options as_json = { .format = TSCOPE_REPORT_JSON,
+						      .all_rows = true };
 
 static void write_run(FILE *out, struct written *w, const char *path,
 		      const struct tscope_report_options *options)
