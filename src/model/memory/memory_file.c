@@ -5,6 +5,7 @@
  */
 #include "model/memory/memory_file.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -242,6 +243,26 @@ static enum tscope_status refuse(const struct plain *plain, struct tscope_error 
 			words);
 }
 
+/* What stands behind the first document is in no figure. */
+static void note_rest(struct tscope_memory *memory)
+{
+	uint64_t further_count = tsi_plain_further_count(memory->plain);
+	uint64_t trailing_bytes = tsi_plain_trailing_bytes(memory->plain);
+
+	if (further_count > 0)
+		tsi_fail(&memory->damage, TSCOPE_E_DAMAGED,
+			 "%" PRIu64 " more document%s in the file and not read: give each a file "
+			 "of its own",
+			 further_count, further_count == 1 ? " is" : "s are");
+	else if (trailing_bytes > 0)
+		tsi_fail(&memory->damage, TSCOPE_E_DAMAGED,
+			 "%" PRIu64 " bytes behind the data are not read: give each document a "
+			 "file of its own",
+			 trailing_bytes);
+	if (further_count + trailing_bytes > 0)
+		memory->info.damage = &memory->damage;
+}
+
 enum tscope_status tsi_memory_build(struct tscope_memory *memory, struct tscope_error *err)
 {
 	for (size_t i = 0; i < TSCOPE_MEMORY_KIND_COUNT; i++) {
@@ -250,6 +271,7 @@ enum tscope_status tsi_memory_build(struct tscope_memory *memory, struct tscope_
 		memory->info.kind = (enum tscope_memory_kind)i;
 		memory->info.rank = -1;
 		memory->info.note = "";
+		note_rest(memory);
 		return kinds[i].build(memory, err);
 	}
 	return refuse(memory->plain, err);
