@@ -6,9 +6,11 @@
 #include "fuzz.h"
 #include "walk_plain.h"
 
+#include "decode/foreign.h"
 #include "decode/plain/plain_reader.h"
 #include "input/reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_LENGTH = 64 << 10, MAX_OUTPUT_BYTES = 1 << 20, MAX_TEXT_BYTES = 32 << 10 };
@@ -87,10 +89,21 @@ static void require_same(const struct outcome *a, const struct outcome *b)
 	require(tsi_plain_further_count(a->plain) == tsi_plain_further_count(b->plain));
 }
 
+/* Any bytes are a path, too. */
+static void name_foreign(const uint8_t *data, size_t length)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%.*s", length < sizeof(path) ? (int)length : 255,
+		 (const char *)data);
+	tsi_foreign_name_path(path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	if (length > MAX_LENGTH)
 		return 0;
+	name_foreign(data, length);
 	struct outcome whole = read_whole(data, length);
 
 	if (whole.is_plain) {

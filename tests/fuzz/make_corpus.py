@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets hang, json, kernel_name, lanes, memray, metrics, op_work, plain, saved_report, steps, trace
+"""Writes the seeds of the fuzz targets filter (part), hang, json, kernel_name, lanes, memray, metrics, op_work, plain, saved_report, steps, trace
 and world: one short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is
 added by hand as corpus/<target>/fix-<what>.)
 
@@ -55,6 +55,28 @@ METRICS = {
         len(tensor) + 7, len(tensor) + 5, len(tensor), tensor) for tensor in [
             b"\x08\x02\x22\x08\0\0\0\0\0\0\xe0\x3f", b"\x08\x03\x3a\x02\x96\x01",
             b"\x08\x09\x50\x05", b"\x08\x01\x2d\0\0\x80\x3f", b"\x08\x07\x42\x01t"]),
+}
+
+
+def zstd_frame(text):
+    """A frame of one raw block that says its length."""
+    return b"\x28\xb5\x2f\xfd\x20" + bytes([len(text)]) + (len(text) << 3 | 1).to_bytes(3, "little") + text
+
+
+def skippable_frame(length):
+    return b"\x50\x2a\x4d\x18" + length.to_bytes(4, "little") + b"x" * length
+
+
+def of_length(rest, data):
+    """As many bytes as fuzz_filter.c takes for threads, and blocks of 1 (rest 1) or 64 bytes (3)."""
+    return data + skippable_frame((rest - len(data)) % 8)
+
+
+FRAMES = b"".join(zstd_frame(b"%019d\n" % i) for i in range(60))
+FILTER = {
+    "zstd_threads": of_length(3, FRAMES),
+    "zstd_threads_tiny": of_length(1, FRAMES[:290] + skippable_frame(3) * 9 + FRAMES),
+    "zstd_threads_broken": of_length(3, FRAMES + b"\x28\xb5\x2f\xfd\x20\x09\xff\xff\xff" + FRAMES),
 }
 BAR = b"-" * 80 + b"\n"
 # One for each form of plain data, and for what only it has.
@@ -478,6 +500,8 @@ def main():
         write("kernel_name", name, data)
     for name, data in LANES.items():
         write("lanes", name, data)
+    for name, data in FILTER.items():
+        write("filter", name, data)
     for name, data in METRICS.items():
         write("metrics", name, data)
     for name, data in OPS.items():
