@@ -39,6 +39,7 @@
 #include <tscope/error.h>
 #include <tscope/gate.h>
 #include <tscope/hang.h>
+#include <tscope/map.h>
 #include <tscope/memory.h>
 #include <tscope/model.h>
 #include <tscope/report.h>

@@ -6,8 +6,8 @@
  */
 #include "analyze/analysis.h"
 
+#include "analyze/analysis_parts.h"
 #include "analyze/analyzer_table.h"
-#include "analyze/fact_sheet.h"
 #include "analyze/modules/places.h"
 #include "analyze/ops/kernel_vote.h"
 #include "analyze/ops/trace_flops.h"
@@ -20,29 +20,6 @@
 #include "base/array.h"
 #include "base/parallel.h"
 
-struct analysis_device {
-	int32_t ordinal;
-	const char *name; /* "" if not said */
-};
-
-struct tscope_analysis {
-	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
-	const struct tscope_timeline *timeline;
-	struct trace_flops *flops;            /* of the trace, as long as that is open */
-	struct arena of_trace;                /* likewise: kernel_kinds of the scope */
-	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
-	/* Files about memory, asked before `before`; NULL where there is none. */
-	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
-	/* Other traces of the rank, for figures that no analysis above has; or NULL. */
-	const struct tscope_analysis *secondary[MAX_SECONDARY_ANALYSES];
-	struct step_series steps; /* of the trace */
-	struct analysis_device *devices;
-	uint32_t device_count;
-	size_t scope_count;
-	struct fact_sheet *sheets; /* [analyzer * scope_count + slot]; slot 0: the whole */
-	struct intern texts;       /* of a closed trace */
-};
-
 /*
  * Device d has slot d + 1. Where there is only one device, its figures are
  * those of the trace: they are computed once.
@@ -52,18 +29,6 @@ static size_t slot_of(const struct tscope_analysis *analysis, int scope)
 	return analysis->scope_count == 1 ? 0 : (size_t)(scope + 1);
 }
 
-static struct fact_sheet *sheet_at(const struct tscope_analysis *analysis, size_t analyzer,
-				   size_t slot)
-{
-	return &analysis->sheets[analyzer * analysis->scope_count + slot];
-}
-
-/* How many of an analyzer's sheets may be in use; the others stay untouched. */
-static size_t slot_count_of(const struct tscope_analysis *analysis, size_t analyzer)
-{
-	return tscope_analyzer(analyzer)->per_device ? analysis->scope_count : 1;
-}
-
 /* The sheet of this very analysis, or NULL. */
 static const struct fact_sheet *own_sheet(const struct tscope_analysis *analysis, size_t analyzer,
 					  int scope)
@@ -71,7 +36,7 @@ static const struct fact_sheet *own_sheet(const struct tscope_analysis *analysis
 	if (scope >= 0 &&
 	    ((uint32_t)scope >= analysis->device_count || !tscope_analyzer(analyzer)->per_device))
 		return NULL;
-	const struct fact_sheet *sheet = sheet_at(analysis, analyzer, slot_of(analysis, scope));
+	const struct fact_sheet *sheet = tsi_sheet_at(analysis, analyzer, slot_of(analysis, scope));
 	return sheet->def ? sheet : NULL;
 }
 
@@ -130,12 +95,12 @@ static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t 
 				       const struct analysis_scope *whole, struct tscope_error *err)
 {
 	const struct analyzer *analyzer = tsi_analyzer(index);
-	struct fact_sheet *sheets = sheet_at(analysis, index, 0);
+	struct fact_sheet *sheets = tsi_sheet_at(analysis, index, 0);
 
 	if (analyzer->on_request && !whole->options->python &&
 	    !(whole->trace && whole->trace->is_viztracer))
 		return TSCOPE_OK;
-	for (size_t slot = 0; slot < slot_count_of(analysis, index); slot++) {
+	for (size_t slot = 0; slot < tsi_sheet_slots(analysis, index); slot++) {
 		struct analysis_scope scope = *whole;
 		scope.first_device = slot ? (uint32_t)slot - 1 : 0;
 		scope.end_device = slot ? (uint32_t)slot : analysis->device_count;
@@ -147,8 +112,7 @@ static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t 
 	return TSCOPE_OK;
 }
 
-/* Room for the sheets of the whole and of each device. */
-static enum tscope_status make_sheets(struct tscope_analysis *analysis, struct tscope_error *err)
+enum tscope_status tsi_make_sheets(struct tscope_analysis *analysis, struct tscope_error *err)
 {
 	analysis->scope_count = analysis->device_count > 1 ? (size_t)analysis->device_count + 1 : 1;
 	return tsi_array_new(&analysis->sheets, tscope_analyzer_count() * analysis->scope_count,
@@ -326,7 +290,7 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 	analysis->steps.doubt = tsi_device_time_doubt(trace);
 	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
 	if (status == TSCOPE_OK)
-		status = make_sheets(analysis, err);
+		status = tsi_make_sheets(analysis, err);
 	if (status == TSCOPE_OK)
 		status = analyze_trace(analysis, &scope, err);
 	return hand_out(ret, analysis, status);
@@ -340,7 +304,7 @@ enum tscope_status tsi_analysis_new(struct tscope_analysis **ret, struct tscope_
 		return TSCOPE_E_NOMEM;
 	enum tscope_status status = tsi_intern_init(&analysis->texts, UINT32_MAX - 1, err);
 	if (status == TSCOPE_OK)
-		status = make_sheets(analysis, err);
+		status = tsi_make_sheets(analysis, err);
 	return hand_out(ret, analysis, status);
 }
 
@@ -410,13 +374,13 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 	struct keeper keeper = { .analysis = analysis, .err = err };
 
 	for (size_t i = 0; i < tscope_analyzer_count(); i++)
-		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
-			keep_sheet(&keeper, sheet_at(analysis, i, slot));
+		for (size_t slot = 0; slot < tsi_sheet_slots(analysis, i); slot++)
+			keep_sheet(&keeper, tsi_sheet_at(analysis, i, slot));
 	for (uint32_t i = 0; i < analysis->device_count; i++)
 		keep_text(&keeper, &analysis->devices[i].name);
 	for (size_t i = 0; i < tscope_analyzer_count(); i++)
-		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
-			tsi_arena_deinit(&sheet_at(analysis, i, slot)->texts);
+		for (size_t slot = 0; slot < tsi_sheet_slots(analysis, i); slot++)
+			tsi_arena_deinit(&tsi_sheet_at(analysis, i, slot)->texts);
 	tsi_trace_flops_free(analysis->flops);
 	analysis->flops = NULL;
 	tsi_arena_deinit(&analysis->of_trace);
@@ -450,7 +414,7 @@ const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analy
 enum tscope_status tsi_analysis_sheet(struct tscope_analysis *analysis, size_t analyzer,
 				      struct fact_sheet **sheet, struct tscope_error *err)
 {
-	*sheet = sheet_at(analysis, analyzer, 0);
+	*sheet = tsi_sheet_at(analysis, analyzer, 0);
 	if ((*sheet)->def)
 		return TSCOPE_OK;
 	return tsi_fact_sheet_init(*sheet, tscope_analyzer(analyzer), err);
@@ -461,8 +425,8 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 	if (!analysis)
 		return;
 	for (size_t i = 0; analysis->sheets && i < tscope_analyzer_count(); i++)
-		for (size_t slot = 0; slot < slot_count_of(analysis, i); slot++)
-			tsi_fact_sheet_deinit(sheet_at(analysis, i, slot));
+		for (size_t slot = 0; slot < tsi_sheet_slots(analysis, i); slot++)
+			tsi_fact_sheet_deinit(tsi_sheet_at(analysis, i, slot));
 	free(analysis->sheets);
 	free(analysis->devices);
 	tsi_trace_flops_free(analysis->flops);

@@ -269,26 +269,6 @@ static enum exit_code check_same_rank(const struct export_files *files,
 	return EXIT_CODE_OUTPUT;
 }
 
-/* Creates the folders that lead to a file, where they are not there yet; *made: the first one. */
-static bool make_folders(char *path, size_t *made)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		bool is_there;
-
-		*slash = '\0';
-		is_there = mkdir(path, 0777) == 0;
-		if (is_there && *made == 0)
-			*made = (size_t)(slash - path);
-		is_there = is_there || errno == EEXIST;
-		if (!is_there)
-			say_about(path, strerror(errno), "; the folder was not created");
-		*slash = '/';
-		if (!is_there)
-			return false;
-	}
-	return true;
-}
-
 static enum exit_code write_file(struct export_files *files, size_t index)
 {
 	const struct rank_file *file = &rank_files[index % RANK_FILE_COUNT];
@@ -296,7 +276,7 @@ static enum exit_code write_file(struct export_files *files, size_t index)
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 
-	if (!make_folders(files->paths[index], &files->made[index]) ||
+	if (!output_make_folders(files->paths[index], &files->made[index]) ||
 	    !output_open(out, files->paths[index], &files->inputs))
 		return EXIT_CODE_OUTPUT;
 	status = file->write(out->stream, files->run, index / RANK_FILE_COUNT, &err);

@@ -248,6 +248,23 @@ const char *parse_progress(const char *text, void *field)
 	return NULL;
 }
 
+/* I/N, I below N */
+const char *parse_shard(const char *text, void *field)
+{
+	static const char expected[] = "I/N, this shard and how many there are, such as 0/8";
+	struct tscope_shard *shard = field;
+	char index[24];
+	size_t length = strcspn(text, "/");
+
+	if (text[length] != '/' || length >= sizeof(index))
+		return expected;
+	snprintf(index, sizeof(index), "%.*s", (int)length, text);
+	if (parse_count(index, &shard->index) || parse_count(text + length + 1, &shard->count) ||
+	    shard->index >= shard->count)
+		return expected;
+	return NULL;
+}
+
 /* A:B, with either end left out: 3:5, 3:, :5 */
 const char *parse_steps(const char *text, void *field)
 {

@@ -26,9 +26,10 @@ struct option_row {
 };
 
 #define FIELD(name) offsetof(struct options, name)
-#define READERS "trace, memory, hang, report, diff, export"
+#define JUDGES "trace, memory, hang, report, diff, export"
+#define READERS JUDGES ", map"
 #define REPORTERS "trace, memory, hang, report, diff"
-#define TRACE_READERS "trace, report, diff, export"
+#define TRACE_READERS "trace, report, diff, export, map"
 #define TRACE_REPORTERS "trace, report, diff"
 #define RUN_REPORTERS "report, diff"
 #define RUN_READERS "report, diff, export"
@@ -42,9 +43,9 @@ static const struct option_row rows[] = {
 	  parse_value, FIELD(gates), tscope_gate_check_change },
 	{ "diff", "no-significance", NULL, "gates on changes trip on those within noise, too",
 	  parse_flag, FIELD(no_significance), NULL },
-	{ READERS, "undecided", "VERDICT", "gates that cannot tell: fail (default) or pass",
+	{ JUDGES, "undecided", "VERDICT", "gates that cannot tell: fail (default) or pass",
 	  parse_undecided, FIELD(undecided_pass), NULL },
-	{ READERS, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
+	{ JUDGES, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
 	  parse_value, FIELD(rule_changes), tscope_rule_change_check },
 	{ "diff", "tolerance", "X", "losses are equal up to this relative difference",
 	  parse_tolerance, FIELD(loss_tolerance), NULL },
@@ -54,13 +55,18 @@ static const struct option_row rows[] = {
 	  FIELD(list_facts), NULL },
 	{ "rules", "devices", NULL, "print the peaks of all devices, and their sources", parse_flag,
 	  FIELD(devices), NULL },
-	{ "export", "out", "DIR", "the folder to write into", parse_text, FIELD(folder), NULL },
+	{ "export, map", "out", "DIR", "the folder to write into", parse_text, FIELD(folder),
+	  NULL },
 	{ "export", "to", "FILE.sqlite|csv:DIR", "append to a database, or write CSV files",
 	  parse_text, FIELD(tables), NULL },
 	{ "export", "events", NULL, "with --to: every span of the traces, too", parse_flag,
 	  FIELD(events), NULL },
-	{ READERS, "force", NULL, "replace read-only files; export: files that exist", parse_flag,
-	  FIELD(force), NULL },
+	{ "map", "files-from", "FILE", "map the files that FILE lists, one a line (-: stdin)",
+	  parse_text, FIELD(files_from), NULL },
+	{ "map", "shard", "I/N", "files I, I+N, I+2N, ... of all, counted from 0", parse_shard,
+	  FIELD(shard), NULL },
+	{ READERS, "force", NULL, "replace read-only files; export, map: files that exist",
+	  parse_flag, FIELD(force), NULL },
 	{ REPORTERS, "format", "FORMAT[=FILE]", NULL, parse_format, FIELD(formats), NULL },
 	{ REPORTERS, "output", "FILE", "write the report to FILE, whole or not at all", parse_text,
 	  FIELD(output), NULL },
@@ -70,8 +76,8 @@ static const struct option_row rows[] = {
 	  FIELD(full), NULL },
 	{ REPORTERS, "show", "LIST", "only these sections: kernels,operators", parse_text,
 	  FIELD(shown), tscope_report_check_sections },
-	{ READERS, "quiet", NULL, "only head and gates of the report; export: nothing", parse_flag,
-	  FIELD(quiet), NULL },
+	{ READERS, "quiet", NULL, "only head and gates of the report; export, map: nothing",
+	  parse_flag, FIELD(quiet), NULL },
 	{ "report", "rank", "N", "show the sections of rank N (default: the lowest)", parse_rank,
 	  FIELD(rank), NULL },
 	{ "trace, memory, report", "verbose", NULL,
@@ -112,8 +118,8 @@ static const struct option_row rows[] = {
 	  parse_text, FIELD(flamegraph), NULL },
 	{ "memory", "flamegraph-at", "WHEN", "peak (default) or end", parse_moment,
 	  FIELD(flamegraph_at), NULL },
-	{ TRACE_REPORTERS, "python", NULL, "keep Python frames and analyse them", parse_flag,
-	  FIELD(trace.python), NULL },
+	{ TRACE_REPORTERS ", map", "python", NULL, "keep Python frames and analyse them",
+	  parse_flag, FIELD(trace.python), NULL },
 	{ READERS, "threads", "N", "threads that may work (default: as many as help)",
 	  parse_unsigned, FIELD(trace.thread_count), NULL },
 	{ READERS, "block-size", "BYTES", "bytes per read; the report is the same for any",

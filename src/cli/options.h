@@ -42,8 +42,10 @@ struct options {
 	struct option_values gates, rule_changes;
 	struct option_formats formats;
 	const char *output;     /* NULL: standard output */
-	const char *folder;     /* of export; NULL: not given */
+	const char *folder;     /* of export, map; NULL: not given */
 	const char *tables;     /* of export: "run.sqlite", "csv:DIR"; NULL: not given */
+	const char *files_from; /* of map; NULL: not given */
+	struct tscope_shard shard;
 	const char *flamegraph; /* NULL: not requested */
 	enum tscope_memory_moment flamegraph_at;
 	enum when color, progress;

@@ -295,3 +295,22 @@ enum exit_code output_finish(struct output *out, enum tscope_status status)
 	output_abandon(out);
 	return exit_code_of(status);
 }
+
+bool output_make_folders(char *path, size_t *made)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		bool is_there;
+
+		*slash = '\0';
+		is_there = mkdir(path, 0777) == 0;
+		if (is_there && *made == 0)
+			*made = (size_t)(slash - path);
+		is_there = is_there || errno == EEXIST;
+		if (!is_there)
+			say_about(path, strerror(errno), "; the folder was not created");
+		*slash = '/';
+		if (!is_there)
+			return false;
+	}
+	return true;
+}

@@ -42,4 +42,10 @@ void output_abandon(struct output *out);
 /* Commits what a writer returned success for, or that failed to be written, which says why. */
 enum exit_code output_finish(struct output *out, enum tscope_status status);
 
+/*
+ * Creates the folders that lead to a file, where they are not there yet; *made, unless it is set:
+ * where the path of the first of these ends.
+ */
+bool output_make_folders(char *path, size_t *made);
+
 #endif

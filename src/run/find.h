@@ -26,6 +26,7 @@ enum run_file_kind {
 	RUN_FILE_STEPS,   /* step records; run_json is beside it where there is one */
 	RUN_FILE_MEMORY,  /* may be about memory (tscope/memory.h): only reading it will show */
 	RUN_FILE_METRICS, /* metrics by step: a file, or the folder of a store; metrics reads it */
+	RUN_FILE_RANKS,   /* what tscope map made of files (rank_file.h): it becomes these */
 	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
 	RUN_FILE_IGNORED, /* not ours */
 };
@@ -41,6 +42,9 @@ struct run_file {
 	const struct metric_source *metrics; /* of metrics: what reads them; else NULL */
 	int64_t name_rank;                   /* rank by the name of file or folder, or -1 */
 	int64_t first_batch, batch_count;    /* set: by its folder (batch_folder.h), or 0 */
+	/* What was kept of a file that need not be there any more (rank_file.h); or NULL. */
+	const struct str *saved;
+	int64_t saved_first_batch, saved_batch_count; /* among the files that it was mapped with */
 };
 
 struct run_files {

@@ -114,7 +114,7 @@ static size_t identify(const struct run_files *files, struct identity *identitie
 		const struct run_file *file = &files->items[i];
 		struct stat found;
 
-		if (!is_used(file) || stat(file->path, &found) != 0 ||
+		if (!is_used(file) || file->saved || stat(file->path, &found) != 0 ||
 		    !(S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)))
 			continue;
 		identities[count++] = (struct identity){

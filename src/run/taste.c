@@ -14,6 +14,7 @@
 #include "decode/records/memray.h"
 #include "run/file_name.h"
 #include "run/metrics.h"
+#include "run/rank_file.h"
 #include "run/store.h"
 
 /* Endings of names, with or without a compression behind them. */
@@ -282,6 +283,8 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 	struct tscope_error *why = &verdict->why;
 	struct str text = tsi_str_trim(tsi_plain_skip_mark(head));
 
+	if (tsi_is_rank_file(head))
+		return RUN_FILE_RANKS;
 	file->store = tsi_store_find(head);
 	if (file->store)
 		return RUN_FILE_STEPS;

@@ -40,7 +40,11 @@ struct loaded {
 	struct rank_log log;                 /* of a trace, where it was asked for; else zero */
 	bool is_capture;            /* a trace of the capture of graphs: nothing of it ran */
 	struct merged_ranks merged; /* of a trace of several ranks, of which no more is kept */
+	struct arena texts;         /* of what was saved (rank_record.h) */
 };
+
+/* Frees what it holds, and empties it. */
+void tsi_loaded_deinit(struct loaded *loaded);
 
 /* Frees a result of tsi_load_files(); NULL is fine. */
 void tsi_loaded_free(struct loaded *loaded);

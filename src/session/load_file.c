@@ -14,17 +14,25 @@
 #include "base/parallel.h"
 #include "base/queue.h"
 #include "model/memory/memory_file.h"
+#include "session/rank_record.h"
 
-void tsi_loaded_free(struct loaded *loaded)
+void tsi_loaded_deinit(struct loaded *loaded)
 {
-	if (!loaded)
-		return;
 	tscope_analysis_free(loaded->analysis);
 	tsi_steps_deinit(&loaded->steps);
 	tsi_metric_log_deinit(&loaded->metrics);
 	tsi_memory_steps_deinit(&loaded->memory_steps);
 	tsi_rank_log_deinit(&loaded->log);
 	tsi_merged_ranks_deinit(&loaded->merged);
+	tsi_arena_deinit(&loaded->texts);
+	loaded->analysis = NULL;
+}
+
+void tsi_loaded_free(struct loaded *loaded)
+{
+	if (!loaded)
+		return;
+	tsi_loaded_deinit(loaded);
 	free(loaded);
 }
 
@@ -114,7 +122,9 @@ static enum tscope_status load_file(struct loaded *loaded, const struct load *lo
 		.rank = file->name_rank,
 		.note = loaded->note,
 	};
-	if (file->kind == RUN_FILE_STEPS)
+	if (file->saved)
+		status = tsi_rank_record_load(loaded, load, err);
+	else if (file->kind == RUN_FILE_STEPS)
 		status = tsi_load_steps(loaded, file, options, err);
 	else if (file->kind == RUN_FILE_MEMORY)
 		status = load_memory(loaded, file->path, options, err);

@@ -262,7 +262,8 @@ enum tscope_status tsi_session_open(struct session *session, const char *const *
 	static const struct tscope_run_options defaults = { 0 };
 
 	*session = (struct session){ .options = options ? options : &defaults };
-	return tsi_find_files(&session->found, paths, count, err);
+	enum tscope_status status = tsi_find_files(&session->found, paths, count, err);
+	return status == TSCOPE_OK ? tsi_session_expand(session, err) : status;
 }
 
 enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *paths, size_t count,

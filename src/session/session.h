@@ -14,7 +14,15 @@ struct session {
 	struct run_files found;
 	struct reading **readings; /* by id of the file; NULL: it was not read */
 	struct arena arena;
+	struct tscope_run_options mapped; /* options, where files were mapped with some */
 };
+
+/*
+ * Puts what was mapped (rank_file.h) in the place of the files that hold it: behind all others,
+ * in the order in which a search would find it.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_session_expand(struct session *session, struct tscope_error *err);
 
 /* Frees what was read and no run took; what was found stays. */
 void tsi_session_deinit(struct session *session);

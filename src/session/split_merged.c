@@ -59,7 +59,7 @@ static bool can_be_read(const struct run_source *source, const struct merged_ran
 			 "merged from the traces of %zu ranks, more than %d; read "
 			 "the ranks' own files",
 			 merged->rank_count, MERGED_MAX_RANKS);
-	else if (strcmp(source->file->path, "-") == 0)
+	else if (strcmp(source->file->path, "-") == 0 && !source->file->saved)
 		tsi_fail(why, TSCOPE_E_UNSUPPORTED,
 			 "merged from the traces of %zu ranks, for each of which it "
 			 "has to be read; give a file",

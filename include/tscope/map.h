@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_MAP_H
+#define TSCOPE_MAP_H
+
+#include <stdio.h>
+#include <tscope/run.h>
+
+/*
+ * For runs of more ranks than one machine reads: what a run keeps of a file, as a file (.tsr).
+ * Such files are opened with tscope_run_open() as the ones that they were made of, with the same
+ * figures. One after the other in one file they stay what they are.
+ */
+struct tscope_map;
+
+/* The part of the files that is wanted: those whose place is index modulo count. */
+struct tscope_shard {
+	size_t index, count; /* count 0: all of them */
+};
+
+/*
+ * Finds the files of paths as tscope_run_open() does. Each shard is to be given the same paths. Of
+ * the options those of traces and steps are used, and kept; options may be NULL.
+ */
+enum tscope_status tscope_map_open(struct tscope_map **ret, const char *const *paths, size_t count,
+				   const struct tscope_shard *shard,
+				   const struct tscope_run_options *options,
+				   struct tscope_error *err);
+void tscope_map_free(struct tscope_map *map);
+
+/* The files of the shard: those that are read, and those that should be and cannot. */
+size_t tscope_map_count(const struct tscope_map *map);
+const char *tscope_map_path(const struct tscope_map *map, size_t index);
+
+/* What to call the file that is made of it: "rank3.json-1f2e3d4c.tsr", different for each path. */
+const char *tscope_map_name(const struct tscope_map *map, size_t index);
+
+/* Whether such a file is there: whole, and of the same file and options. */
+bool tscope_map_is_done(const struct tscope_map *map, size_t index, const char *saved_path);
+
+/* How many files are best read at once. */
+size_t tscope_map_batch(const struct tscope_map *map);
+
+/*
+ * Reads files, several at once; what was read before goes. What is wrong with one of them
+ * tscope_map_outcome() says.
+ */
+enum tscope_status tscope_map_read(struct tscope_map *map, const size_t *indices, size_t count,
+				   struct tscope_error *err);
+
+/* What became of the file at a place among those that were read last. */
+struct tscope_map_outcome {
+	const struct tscope_error *error; /* it was not read: why; or NULL */
+	struct tscope_run_input input;    /* else what was read */
+};
+struct tscope_map_outcome tscope_map_outcome(const struct tscope_map *map, size_t place);
+
+/* Writes what was read, or why nothing was. */
+enum tscope_status tscope_map_write(FILE *out, const struct tscope_map *map, size_t place,
+				    struct tscope_error *err);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that were mapped (session/map_files.c, rank_files.c, rank_record.c, run/rank_file.c): that
+ * a run of them is the run is shown by tests/cli/map.py; here they are cut, broken, and short of
+ * memory.
+ */
+#include "fail_alloc.h"
+#include "test_folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <tscope/tscope.h>
+
+#include "config.h"
+
+#if HAVE_ZSTD
+
+static const struct tscope_run_options one_thread = { .trace = { .thread_count = 1 } };
+
+static const char *testdata;
+
+struct bytes {
+	char *data;
+	size_t count;
+};
+
+/* The records of all files of a path, one after the other. */
+static enum tscope_status map_path(struct bytes *ret, const char *path,
+				   const struct tscope_run_options *options,
+				   struct tscope_error *err)
+{
+	struct tscope_map *map;
+	enum tscope_status status = tscope_map_open(&map, &path, 1, NULL, options, err);
+	FILE *out;
+
+	*ret = (struct bytes){ 0 };
+	if (status != TSCOPE_OK)
+		return status;
+	out = open_memstream(&ret->data, &ret->count);
+	for (size_t i = 0; i < tscope_map_count(map) && status == TSCOPE_OK; i++) {
+		status = tscope_map_read(map, &i, 1, err);
+		if (status == TSCOPE_OK)
+			status = tscope_map_write(out, map, 0, err);
+	}
+	fclose(out);
+	tscope_map_free(map);
+	return status;
+}
+
+static struct bytes must_map(const char *name, const struct tscope_run_options *options)
+{
+	struct tscope_error err = { 0 };
+	struct bytes bytes;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", testdata, name);
+	if (map_path(&bytes, path, options, &err) != TSCOPE_OK)
+		fail_msg("%s: %s", path, err.message);
+	return bytes;
+}
+
+static enum tscope_status open_bytes(const void *data, size_t count,
+				     const struct tscope_run_options *options, size_t *rank_count,
+				     struct tscope_error *err)
+{
+	static const char *const path = "mapped.tsr";
+	struct tscope_run *run;
+
+	put_bytes(path, data, count);
+	enum tscope_status status = tscope_run_open(&run, &path, 1, options, err);
+	if (status == TSCOPE_OK) {
+		*rank_count = tscope_run_rank_count(run);
+		tscope_run_free(run);
+	}
+	return status;
+}
+
+/* Each cut is refused, and says where; the records before it count. */
+static void test_cut(void **state)
+{
+	struct bytes bytes = must_map("run_healthy/rank0", &one_thread);
+	struct tscope_error err = { 0 };
+	size_t rank_count = 0;
+
+	(void)state;
+	assert_int_equal(open_bytes(bytes.data, bytes.count, &one_thread, &rank_count, &err),
+			 TSCOPE_OK);
+	for (size_t cut = 8; cut < bytes.count; cut++) {
+		assert_true(open_bytes(bytes.data, cut, &one_thread, &rank_count, &err) < 0);
+		assert_non_null(strstr(err.message, "record 1: "));
+		assert_non_null(strstr(err.message, "(byte "));
+	}
+	free(bytes.data);
+}
+
+/* No byte of a record can change unseen. */
+static void test_broken(void **state)
+{
+	struct bytes bytes = must_map("run_healthy/rank0", &one_thread);
+	struct tscope_error err = { 0 };
+	size_t rank_count = 0;
+
+	(void)state;
+	for (size_t i = 8; i < bytes.count; i += 3) {
+		bytes.data[i] ^= 0x10;
+		assert_true(open_bytes(bytes.data, bytes.count, &one_thread, &rank_count, &err) <
+			    0);
+		bytes.data[i] ^= 0x10;
+	}
+	free(bytes.data);
+}
+
+static void test_behind_broken(void **state)
+{
+	struct bytes bytes = must_map("run_healthy", &one_thread);
+	struct tscope_error err = { 0 };
+	size_t rank_count = 0;
+
+	(void)state;
+	assert_int_equal(open_bytes(bytes.data, bytes.count, &one_thread, &rank_count, &err),
+			 TSCOPE_OK);
+	assert_int_equal(rank_count, 2);
+	assert_int_equal(open_bytes(bytes.data, bytes.count - 1, &one_thread, &rank_count, &err),
+			 TSCOPE_OK);
+	assert_int_equal(rank_count, 1);
+	free(bytes.data);
+}
+
+static void test_options(void **state)
+{
+	struct tscope_run_options warm = one_thread, other = one_thread;
+	struct tscope_error err = { 0 };
+	size_t rank_count = 0;
+
+	(void)state;
+	warm.timeline.warmup = 1;
+	other.timeline.warmup = 2;
+	struct bytes bytes = must_map("run_healthy", &warm);
+	assert_int_equal(open_bytes(bytes.data, bytes.count, &one_thread, &rank_count, &err),
+			 TSCOPE_OK);
+	assert_int_equal(open_bytes(bytes.data, bytes.count, &warm, &rank_count, &err), TSCOPE_OK);
+	assert_true(open_bytes(bytes.data, bytes.count, &other, &rank_count, &err) < 0);
+	assert_non_null(strstr(err.message, "was mapped with another --warmup"));
+	free(bytes.data);
+}
+
+static void test_done(void **state)
+{
+	const char *path = "rank0/steps.jsonl", *saved = "saved.tsr";
+	struct tscope_run_options warm = one_thread;
+	struct tscope_error err = { 0 };
+	struct tscope_map *map;
+	struct bytes bytes;
+
+	(void)state;
+	put_file(path,
+		 "{\"step\":0,\"phases\":{\"data\":1}}\n{\"step\":1,\"phases\":{\"data\":1}}\n");
+	assert_int_equal(map_path(&bytes, path, &one_thread, &err), TSCOPE_OK);
+	assert_int_equal(tscope_map_open(&map, &path, 1, NULL, &one_thread, &err), TSCOPE_OK);
+	assert_int_equal(strncmp(tscope_map_name(map, 0), "steps.jsonl-", 12), 0);
+	assert_false(tscope_map_is_done(map, 0, saved));
+	put_bytes(saved, bytes.data, bytes.count - 1);
+	assert_false(tscope_map_is_done(map, 0, saved));
+	put_bytes(saved, bytes.data, bytes.count);
+	assert_true(tscope_map_is_done(map, 0, saved));
+	tscope_map_free(map);
+	warm.timeline.warmup = 1;
+	assert_int_equal(tscope_map_open(&map, &path, 1, NULL, &warm, &err), TSCOPE_OK);
+	assert_false(tscope_map_is_done(map, 0, saved));
+	tscope_map_free(map);
+	put_file(path, "{\"step\":0,\"phases\":{\"data\":1}}\n");
+	assert_int_equal(tscope_map_open(&map, &path, 1, NULL, &one_thread, &err), TSCOPE_OK);
+	assert_false(tscope_map_is_done(map, 0, saved));
+	tscope_map_free(map);
+	free(bytes.data);
+}
+
+static void test_allocation_failures(void **state)
+{
+	struct bytes whole = must_map("run_mixed/rank0", &one_thread);
+	char path[512];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/run_mixed/rank0", testdata);
+	for (size_t n = 1;; n++) {
+		struct tscope_error err = { 0 };
+		struct bytes bytes = { 0 };
+		size_t rank_count = 0;
+
+		fail_alloc_at(n);
+		enum tscope_status status = map_path(&bytes, path, &one_thread, &err);
+		bool has_failed = fail_alloc_stop();
+		free(bytes.data);
+		assert_true(status == TSCOPE_OK || has_failed);
+		fail_alloc_at(n);
+		status = open_bytes(whole.data, whole.count, &one_thread, &rank_count, &err);
+		if (!fail_alloc_stop() && !has_failed)
+			break;
+		assert_true(status == TSCOPE_OK || status == TSCOPE_E_NOMEM);
+	}
+	free(whole.data);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_cut, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_broken, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_behind_broken, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_options, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_done, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_allocation_failures, enter_folder,
+						leave_folder),
+	};
+
+	testdata = argc > 1 ? argv[1] : "testdata";
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+/* Without zstd there are no such files. */
+int main(void)
+{
+	return 77;
+}
+
+#endif
