@@ -5,11 +5,15 @@
  * the parser) and the lanes of the decoder meet only here, so this is also the
  * only file that includes pthread.h.
  */
+#define _GNU_SOURCE /* sched_getaffinity() */
 #include "base/queue.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -173,9 +177,68 @@ void tsi_thread_join(struct thread *thread)
 	free(thread);
 }
 
+/* ---- how many are of use ---- */
+
+static void lower(unsigned *count, long limit)
+{
+	if (limit > 0 && limit < (long)*count)
+		*count = (unsigned)limit;
+}
+
+/* Processors that a control group grants by "QUOTA PERIOD" of cpu.max, rounded up; 0: any. */
+static long quota_of(const char *path)
+{
+	long quota = 0, period = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%ld %ld", &quota, &period) != 2 || quota <= 0 || period <= 0)
+		quota = 0;
+	fclose(file);
+	return quota > 0 ? (quota - 1) / period + 1 : 0;
+}
+
+/* That of the process's own group and of those above it, as far as they can be seen. */
+static void lower_to_quota(unsigned *count)
+{
+	char line[1024], path[1100];
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	bool is_known = false;
+
+	while (file && !is_known && fgets(line, sizeof(line), file))
+		is_known = strncmp(line, "0::/", 4) == 0;
+	if (file)
+		fclose(file);
+	if (!is_known)
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	for (;;) {
+		char *slash;
+
+		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", line + 3);
+		lower(count, quota_of(path));
+		slash = strrchr(line + 3, '/');
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+}
+
+/* A job may be granted one of the 192 that are there: more threads take memory and gain nothing. */
 unsigned tsi_thread_count(void)
 {
-	long count = sysconf(_SC_NPROCESSORS_ONLN);
+	const char *granted = getenv("SLURM_CPUS_PER_TASK");
+	long there = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned count = there > 0 ? (unsigned)there : 1;
+#ifdef __linux__
+	cpu_set_t allowed;
 
-	return count > 0 ? (unsigned)count : 1;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+		lower(&count, CPU_COUNT(&allowed));
+#endif
+	lower_to_quota(&count);
+	if (granted)
+		lower(&count, strtol(granted, NULL, 10));
+	return count;
 }

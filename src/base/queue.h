@@ -64,7 +64,10 @@ enum tscope_status tsi_thread_start(struct thread **ret, void (*run)(void *), vo
 /* Waits until the thread has returned, and frees it. */
 void tsi_thread_join(struct thread *thread);
 
-/* Threads that the machine runs at once; at least 1. */
+/*
+ * Threads that run at once: processors that the process may use, that its control group grants and,
+ * in a job of Slurm, its task; at least 1.
+ */
 unsigned tsi_thread_count(void);
 
 #endif

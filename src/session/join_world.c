@@ -5,16 +5,21 @@
  */
 #include "session/run.h"
 
-/* The logs of a rank's traces, window after window; those of the files are gone then. */
+/*
+ * The logs of a rank's traces, window after window; those of the files are gone then. *item is the
+ * first of its items, and then of the next rank's: they are in the order of ranks.
+ */
 static enum tscope_status join_logs(struct rank_log *log, const struct run_members *members,
-				    int64_t rank, struct tscope_error *err)
+				    int64_t rank, size_t *item, struct tscope_error *err)
 {
 	enum tscope_status status = tsi_rank_log_init(log, err);
 
-	for (size_t i = 0; status == TSCOPE_OK && i < members->step_item_count; i++) {
-		struct loaded *loaded = tsi_member(members, i);
+	for (; status == TSCOPE_OK && *item < members->step_item_count &&
+	       members->items[*item].rank == rank;
+	     ++*item) {
+		struct loaded *loaded = tsi_member(members, *item);
 
-		if (members->items[i].kind != RUN_ITEM_TRACE || members->items[i].rank != rank)
+		if (members->items[*item].kind != RUN_ITEM_TRACE)
 			continue;
 		status = tsi_rank_log_append(log, &loaded->log, err);
 		tsi_rank_log_deinit(&loaded->log);
@@ -37,6 +42,7 @@ enum tscope_status tsi_join_world(struct run_world *ret, const struct run_member
 				  struct tscope_error *err)
 {
 	enum tscope_status status;
+	size_t item = 0;
 
 	*ret = (struct run_world){ 0 };
 	if (ranks->count < 2)
@@ -44,7 +50,7 @@ enum tscope_status tsi_join_world(struct run_world *ret, const struct run_member
 	ret->logs = tsi_arena_new(arena, ranks->count, sizeof(*ret->logs));
 	status = tsi_arena_status(arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++)
-		status = join_logs(&ret->logs[i], members, ranks->series[i].rank, err);
+		status = join_logs(&ret->logs[i], members, ranks->series[i].rank, &item, err);
 	if (status != TSCOPE_OK || !is_world(ret->logs, ranks->count))
 		return status;
 	status = tsi_world_new(&ret->world, ret->logs, ranks->count, ranks->series[0].world_size,
