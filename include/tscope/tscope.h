@@ -46,6 +46,7 @@
 #include <tscope/rules.h>
 #include <tscope/run.h>
 #include <tscope/scalar.h>
+#include <tscope/slice.h>
 #include <tscope/timeline.h>
 #include <tscope/trace.h>
 

@@ -265,6 +265,25 @@ const char *parse_shard(const char *text, void *field)
 	return NULL;
 }
 
+/* A:B in µs, with up to three decimals. */
+const char *parse_time(const char *text, void *field)
+{
+	static const char expected[] = "A:B, two times in us, such as 1200.5:1900";
+	struct time_range *range = field;
+	char *end;
+	double first_us = strtod(text, &end), last_us;
+
+	if (end == text || *end != ':')
+		return expected;
+	text = end + 1;
+	last_us = strtod(text, &end);
+	if (end == text || *end != '\0' || !(first_us < last_us) || !(first_us > -9e15) ||
+	    !(last_us < 9e15))
+		return expected;
+	*range = (struct time_range){ true, (int64_t)(first_us * 1e3), (int64_t)(last_us * 1e3) };
+	return NULL;
+}
+
 /* A:B, with either end left out: 3:5, 3:, :5 */
 const char *parse_steps(const char *text, void *field)
 {

@@ -28,6 +28,7 @@ const char *parse_moment(const char *text, void *field);
 const char *parse_undecided(const char *text, void *field);
 const char *parse_progress(const char *text, void *field);
 const char *parse_shard(const char *text, void *field);
+const char *parse_time(const char *text, void *field);
 const char *parse_steps(const char *text, void *field);
 
 /* Explain what is wrong with a value. */

@@ -57,6 +57,11 @@ struct options {
 	bool undecided_pass, no_sandbox;
 	const char *shown; /* sections; NULL: not given */
 	bool events;       /* of export */
+	bool device_only;  /* of slice */
+	struct time_range {
+		bool is_given;
+		int64_t first_ns, last_ns;
+	} time; /* of slice */
 	bool strict, quiet, verbose, full, force, list_facts, devices, help, version;
 	char *const *operands; /* arguments that are not options */
 	int operand_count;

@@ -22,6 +22,9 @@ TSI_MUST_CHECK
 enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int64_t first,
 					   int64_t last, struct tscope_error *err);
 
+/* steps.c: of a slice, drops the steps that only stand beside those that were asked for. */
+void tsi_timeline_keep_slice(struct tscope_timeline *timeline);
+
 /* activity.c: the unions of each device. */
 void tsi_timeline_find_activity(struct tscope_timeline *timeline);
 

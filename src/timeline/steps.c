@@ -232,3 +232,23 @@ enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int
 	timeline->step_count = kept_count;
 	return TSCOPE_OK;
 }
+
+void tsi_timeline_keep_slice(struct tscope_timeline *timeline)
+{
+	const struct tscope_trace *trace = timeline->trace;
+	uint32_t kept_count = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		struct tscope_step step = timeline->steps[i];
+
+		if (step.start_ns < trace->slice_first_ns || step.start_ns > trace->slice_last_ns)
+			continue;
+		/* Steps without numbers of their own are counted on from the first. */
+		if (!timeline->is_numbered)
+			step.number = (int64_t)((uint64_t)trace->slice_number + kept_count);
+		timeline->steps[kept_count] = step;
+		timeline->step_device_events[kept_count++] = timeline->step_device_events[i];
+	}
+	if (kept_count > 0)
+		timeline->step_count = kept_count;
+}

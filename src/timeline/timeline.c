@@ -55,6 +55,8 @@ static enum tscope_status run_stages(struct tscope_timeline *timeline,
 {
 	enum tscope_status status = find_steps(timeline, options, err);
 
+	if (status == TSCOPE_OK && timeline->trace->is_slice)
+		tsi_timeline_keep_slice(timeline);
 	if (status == TSCOPE_OK && options->has_range)
 		status = tsi_timeline_keep_range(timeline, options->first_step, options->last_step,
 						 err);

@@ -40,6 +40,7 @@ struct attempt {
 	enum string_rule rule;
 	size_t max_depth;
 	struct raw_event event;
+	size_t length; /* of the element */
 	struct event_flaws flaws;
 	uint32_t seen;
 	bool has_members;
@@ -349,7 +350,9 @@ static enum reading try_element(struct attempt *a)
 {
 	struct str text;
 	bool escaped;
-	enum reading reading = *a->p == '{' ? read_object(a) : read_value(a, &text, &escaped);
+	const char *start = a->p;
+	enum reading reading = *start == '{' ? read_object(a) : read_value(a, &text, &escaped);
+	a->length = (size_t)(a->p - start);
 	return reading == READ_OK ? expect_end(a) : reading;
 }
 
@@ -385,6 +388,7 @@ static enum element_result accept(struct scanner *scanner, const char *start, st
 				    : TSCOPE_DIAGNOSTIC_empty_event]++;
 		return take_separator(scanner, a->p);
 	}
+	a->event.text = (struct str){ start, a->length };
 	if (tsi_event_emit(scanner->sink, &a->event, &a->flaws, err) != TSCOPE_OK)
 		return ELEMENT_FAILED;
 	return take_separator(scanner, a->p);

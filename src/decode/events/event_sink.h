@@ -37,6 +37,7 @@ struct raw_event {
 	struct str tid;
 	struct str id;   /* likewise, or the JSON text of id2; empty when absent */
 	struct str args; /* JSON text of the value, braces and all, or empty; only balanced */
+	struct str text; /* all of it, brace to brace, as it stands in the file */
 	uint32_t kind;   /* see struct raw_repeat; 0: of none */
 };
 

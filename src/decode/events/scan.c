@@ -319,6 +319,10 @@ static inline enum tscope_status emit_known(struct scanner *scanner, const char 
 		return status;
 	struct raw_event event;
 	take_whole(known, &event);
+	/* Behind its brace stands a comma, and maybe blanks before that. */
+	event.text = (struct str){ repeat->text, (size_t)(scanner->at - 1 - repeat->text) };
+	while (event.text.data[event.text.length - 1] != '}')
+		event.text.length--;
 	return sink->event(sink, &event, err);
 }
 
@@ -375,6 +379,7 @@ static bool read_unpredicted(struct scanner *scanner, const char **p, enum scan_
 		*p = c.p;
 		return emit_known(scanner, c.p, &known, err) == TSCOPE_OK;
 	}
+	event.text = (struct str){ *p, (size_t)(c.p - *p) };
 	if (reading == READ_OK)
 		reading = skip_space(&c);
 	if (reading == READ_OK && *c.p != ',' && *c.p != ']')

@@ -447,7 +447,9 @@ static void take_by_phase(struct builder *b, const struct raw_event *event,
 		take_async(b, event, rule);
 		break;
 	case 'C':
-		take_counter(b, event);
+		/* A slice shows budgets as counters. */
+		if (!tsi_str_is(event->cat, "tscope"))
+			take_counter(b, event);
 		break;
 	case 'M':
 		tsi_take_metadata_event(b, event);

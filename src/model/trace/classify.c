@@ -58,6 +58,7 @@ static const struct category_rule category_rules[] = {
 	NO_WORK("xpu_scope_profiler"),
 	NO_WORK("external_correlation"),
 	NO_WORK("cpu_instant_event"),
+	NO_WORK("tscope"), /* what a slice adds */
 };
 
 static const struct category_rule other_category = { NULL, USE_SPAN, TSCOPE_SPAN_OTHER, false,

@@ -153,6 +153,18 @@ static void take_viztracer(struct builder *b, struct str object)
 	take_base_time(b, tsi_json_object_get(object, TSI_STR("baseTimeNanoseconds")));
 }
 
+static void take_slice(struct builder *b, struct str object)
+{
+	struct tscope_trace *trace = b->trace;
+
+	trace->is_slice = tsi_json_to_int64(tsi_json_object_get(object, TSI_STR("first_ns")),
+					    &trace->slice_first_ns) &&
+			  tsi_json_to_int64(tsi_json_object_get(object, TSI_STR("last_ns")),
+					    &trace->slice_last_ns) &&
+			  tsi_json_to_int64(tsi_json_object_get(object, TSI_STR("number")),
+					    &trace->slice_number);
+}
+
 static const struct {
 	const char *key;
 	void (*take)(struct builder *b, struct str value);
@@ -163,6 +175,7 @@ static const struct {
 	{ "distributedInfo", take_distributed_info },
 	{ "baseTimeNanoseconds", take_base_time },
 	{ "viztracer_metadata", take_viztracer },
+	{ "tscope_slice", take_slice },
 	{ "global_rank", take_global_rank }, /* Composer */
 };
 

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace is read twice: first as always, to know its steps and what launched what; then event by
+ * event, of which those that were chosen are written byte for byte.
+ */
+#include "session/slice.h"
+
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/queue.h"
+#include "base/sort.h"
+#include "decode/events/format.h"
+#include "input/input.h"
+#include "model/trace/trace.h"
+#include "session/open_trace.h"
+#include "timeline/timeline.h"
+
+/* ---- what to keep ---- */
+
+static enum tscope_status choose_steps(struct slice_choice *choice,
+				       const struct tscope_timeline *timeline,
+				       const struct tscope_timeline_options *options,
+				       struct tscope_error *err)
+{
+	const struct tscope_step *steps = timeline->steps;
+	uint32_t first = UINT32_MAX, last = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		if (steps[i].number < options->first_step || steps[i].number > options->last_step)
+			continue;
+		first = i < first ? i : first;
+		last = i;
+	}
+	if (first == UINT32_MAX)
+		return tsi_fail(err, TSCOPE_E_EMPTY,
+				"no such step: the trace has %" PRIu32 ", the first is %" PRId64,
+				timeline->step_count, steps[0].number);
+	choice->has_steps = true;
+	choice->first_step_ns = steps[first].start_ns;
+	choice->last_step_ns = steps[last].start_ns;
+	choice->first_number = steps[first].number;
+	if (first > 0)
+		choice->first_ns = steps[first - 1].start_ns;
+	if (last + 1 < timeline->step_count)
+		choice->end_ns = steps[last + 1].start_ns + steps[last + 1].wall_ns;
+	return TSCOPE_OK;
+}
+
+static bool is_within(const struct slice_choice *choice, int64_t start_ns, int64_t dur_ns)
+{
+	if (start_ns >= choice->end_ns)
+		return false;
+	return start_ns >= choice->first_ns || dur_ns > choice->first_ns - start_ns;
+}
+
+static enum tscope_status keep_time(struct slice_choice *choice, int64_t start_ns, int64_t dur_ns,
+				    struct tscope_error *err)
+{
+	if (is_within(choice, start_ns, dur_ns))
+		return TSCOPE_OK;
+	if (tsi_array_reserve(&choice->times_ns, &choice->time_capacity, choice->time_count + 1,
+			      sizeof(*choice->times_ns), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	choice->times_ns[choice->time_count++] = start_ns;
+	return TSCOPE_OK;
+}
+
+/* Device events outside that were launched inside, and launches outside of what is inside. */
+static enum tscope_status choose_linked(struct slice_choice *choice,
+					const struct tscope_trace *trace, struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (uint32_t row = 0; row < tscope_trace_span_count(trace); row++) {
+		struct tscope_span span = tscope_trace_span(trace, row), launch, op;
+
+		if (span.launch == UINT32_MAX)
+			continue;
+		launch = tscope_trace_span(trace, span.launch);
+		op = span.op == UINT32_MAX ? launch : tscope_trace_span(trace, span.op);
+		if (!is_within(choice, span.start_ns, span.dur_ns) &&
+		    !is_within(choice, launch.start_ns, launch.dur_ns))
+			continue;
+		status = keep_time(choice, span.start_ns, span.dur_ns, err);
+		if (status == TSCOPE_OK)
+			status = keep_time(choice, launch.start_ns, launch.dur_ns, err);
+		if (status == TSCOPE_OK)
+			status = keep_time(choice, op.start_ns, op.dur_ns, err);
+		if (status != TSCOPE_OK)
+			break;
+	}
+	return status;
+}
+
+static enum tscope_status choose(struct slice_choice *choice, const struct tscope_trace *trace,
+				 const struct tscope_timeline *timeline,
+				 const struct tscope_slice_options *options,
+				 struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+	int64_t *scratch;
+
+	*choice = (struct slice_choice){ .first_ns = INT64_MIN, .end_ns = INT64_MAX };
+	if (options->has_time) {
+		choice->first_ns = options->first_ns;
+		choice->end_ns = options->last_ns;
+	} else if (options->timeline.has_range) {
+		status = choose_steps(choice, timeline, &options->timeline, err);
+	} else if (trace->is_slice) {
+		const struct tscope_timeline_options its_own = { .first_step = INT64_MIN,
+								 .last_step = INT64_MAX };
+
+		status = choose_steps(choice, timeline, &its_own, err);
+	}
+	if (status == TSCOPE_OK)
+		status = choose_linked(choice, trace, err);
+	if (status != TSCOPE_OK || choice->time_count == 0)
+		return status;
+	status = tsi_array_make(&scratch, choice->time_count, sizeof(*scratch), err);
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_sort_numbers(choice->times_ns, scratch, choice->time_count);
+	free(scratch);
+	return TSCOPE_OK;
+}
+
+/* ---- writing ---- */
+
+struct slicer {
+	struct event_sink sink; /* first: a pointer to it is one to the slicer */
+	struct gzip_out *out;
+	const struct slice_choice *choice;
+	struct str tracks; /* our own events */
+	bool device_only;
+	bool has_events, has_ended; /* the array of events was opened; was closed */
+};
+
+static bool is_chosen_time(const struct slice_choice *choice, int64_t start_ns)
+{
+	size_t first = 0, count = choice->time_count;
+
+	while (count > 0) {
+		size_t half = count / 2;
+		bool is_behind = choice->times_ns[first + half] < start_ns;
+
+		first += is_behind ? half + 1 : 0;
+		count = is_behind ? count - half - 1 : half;
+	}
+	return first < choice->time_count && choice->times_ns[first] == start_ns;
+}
+
+static bool is_of_device(struct str category)
+{
+	return tsi_str_is(category, "kernel") || tsi_str_is(category, "gpu_memcpy") ||
+	       tsi_str_is(category, "gpu_memset") || tsi_str_is(category, "gpu_user_annotation");
+}
+
+static bool is_chosen(const struct slicer *slicer, const struct raw_event *event)
+{
+	/* What an earlier slice added says nothing of this one. */
+	if (tsi_str_is(event->cat, "tscope"))
+		return false;
+	if (event->phase == 'M')
+		return !tsi_str_is(event->pid, "tscope");
+	if (!event->has_ts || (slicer->device_only && !is_of_device(event->cat)))
+		return false;
+	return is_within(slicer->choice, event->ts_ns, event->has_dur ? event->dur_ns : 0) ||
+	       is_chosen_time(slicer->choice, event->ts_ns);
+}
+
+static void put(struct slicer *slicer, const char *text)
+{
+	tsi_gzip_put(slicer->out, tsi_str_of(text));
+}
+
+static void begin_events(struct slicer *slicer)
+{
+	put(slicer, "\"traceEvents\": [\n"
+		    "{\"ph\": \"M\", \"cat\": \"tscope\", \"name\": \"process_name\", "
+		    "\"pid\": \"tscope\", \"tid\": 0, \"args\": {\"name\": \"tscope\"}}");
+	tsi_gzip_put(slicer->out, slicer->tracks);
+	slicer->has_events = true;
+}
+
+static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
+				     struct tscope_error *err)
+{
+	struct slicer *slicer = (struct slicer *)sink;
+
+	if (!is_chosen(slicer, event))
+		return TSCOPE_OK;
+	if (slicer->has_ended)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
+				"the trace has events in two places: it cannot be cut");
+	if (!slicer->has_events)
+		begin_events(slicer);
+	put(slicer, ",\n");
+	tsi_gzip_put(slicer->out, event->text);
+	return TSCOPE_OK;
+}
+
+/* What lies elsewhere is passed over without a look at the rest of the event. */
+static bool take_repeat(struct event_sink *sink, const struct raw_repeat *repeat,
+			enum tscope_status *status, struct tscope_error *err)
+{
+	const struct slicer *slicer = (const struct slicer *)sink;
+
+	(void)err;
+	*status = TSCOPE_OK;
+	return !is_within(slicer->choice, repeat->ts_ns, repeat->dur_ns) &&
+	       !is_chosen_time(slicer->choice, repeat->ts_ns);
+}
+
+static unsigned ask_for_nothing(struct str key)
+{
+	(void)key;
+	return 0;
+}
+
+static enum tscope_status take_metadata(struct event_sink *sink, struct str key, struct str value,
+					struct tscope_error *err)
+{
+	struct slicer *slicer = (struct slicer *)sink;
+
+	(void)err;
+	if (tsi_str_starts(key, "tscope_"))
+		return TSCOPE_OK;
+	if (slicer->has_events && !slicer->has_ended) {
+		put(slicer, "\n],\n");
+		slicer->has_ended = true;
+	}
+	put(slicer, "\"");
+	tsi_gzip_put(slicer->out, key);
+	put(slicer, "\": ");
+	tsi_gzip_put(slicer->out, value);
+	put(slicer, ",\n");
+	return TSCOPE_OK;
+}
+
+static void put_choice(struct slicer *slicer)
+{
+	const struct slice_choice *choice = slicer->choice;
+	char text[200];
+
+	if (!choice->has_steps)
+		return;
+	snprintf(text, sizeof(text),
+		 "\"tscope_slice\": {\"first_ns\": %" PRId64 ", \"last_ns\": %" PRId64
+		 ", \"number\": %" PRId64 "},\n",
+		 choice->first_step_ns, choice->last_step_ns, choice->first_number);
+	put(slicer, text);
+}
+
+/* Decodes the file once more, into the slice. */
+static enum tscope_status write_events(struct slicer *slicer, const char *path,
+				       const struct tscope_trace_options *options,
+				       struct tscope_error *err)
+{
+	struct input_options input_options = tsi_input_options_of(options);
+	struct decode_options decode_options = {
+		.max_event_bytes = options->max_event_bytes,
+		.max_depth = options->max_depth,
+		.thread_count = options->thread_count ? options->thread_count : tsi_thread_count(),
+	};
+	struct input *in;
+	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	status = tsi_decode(in, &decode_options, &slicer->sink, err);
+	tsi_input_close(in);
+	/* What is behind a break was in no figure either. */
+	return status == TSCOPE_E_DAMAGED || status == TSCOPE_E_LIMIT ? TSCOPE_OK : status;
+}
+
+static enum tscope_status write_slice(FILE *out, const char *path, struct slicer *slicer,
+				      const struct tscope_slice_options *options,
+				      struct tscope_error *err)
+{
+	enum tscope_status status = tsi_gzip_open(&slicer->out, out, options->compress, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	slicer->device_only = options->device_only;
+	slicer->sink = (struct event_sink){ .repeat = take_repeat,
+					    .event = take_event,
+					    .metadata = take_metadata,
+					    .arg_of = ask_for_nothing };
+	put(slicer, "{\n");
+	put_choice(slicer);
+	status = write_events(slicer, path, &options->trace, err);
+	if (!slicer->has_events)
+		begin_events(slicer);
+	put(slicer, slicer->has_ended ? "" : "\n],\n");
+	put(slicer, "\"tscope_version\": \"" TSCOPE_VERSION "\"\n}\n");
+	if (status == TSCOPE_OK)
+		return tsi_gzip_close(slicer->out, err);
+	(void)!tsi_gzip_close(slicer->out, NULL);
+	return status;
+}
+
+/* The caller frees tracks->data. */
+static enum tscope_status make_tracks(struct str *tracks, const struct slice_choice *choice,
+				      const struct tscope_analysis *analysis,
+				      struct tscope_error *err)
+{
+	struct tscope_diagnosis *diagnosis;
+	enum tscope_status status = tscope_diagnose(&diagnosis, analysis, NULL, err);
+	char *text = NULL;
+	size_t length = 0;
+	bool is_whole;
+	FILE *out;
+
+	if (status != TSCOPE_OK)
+		return status;
+	out = open_memstream(&text, &length);
+	if (out)
+		tsi_slice_tracks(out, choice, analysis, diagnosis);
+	tscope_diagnosis_free(diagnosis);
+	is_whole = out && !ferror(out);
+	is_whole = out && fclose(out) == 0 && is_whole;
+	*tracks = (struct str){ text, is_whole ? length : 0 };
+	return is_whole ? TSCOPE_OK : tsi_fail_nomem(err);
+}
+
+static enum tscope_status slice_trace(FILE *out, const char *path, const struct tscope_trace *trace,
+				      const struct tscope_slice_options *options,
+				      struct tscope_error *err)
+{
+	struct tscope_timeline_options all = options->timeline;
+	struct slice_choice choice = { 0 };
+	struct slicer slicer = { .choice = &choice };
+	struct tscope_timeline *timeline = NULL;
+	struct tscope_analysis *analysis = NULL;
+	enum tscope_status status;
+
+	all.has_range = false;
+	status = tscope_timeline_build(&timeline, trace, &all, err);
+	if (status == TSCOPE_OK)
+		status = tscope_analyze(&analysis, trace, timeline, NULL, err);
+	if (status == TSCOPE_OK)
+		status = choose(&choice, trace, timeline, options, err);
+	if (status == TSCOPE_OK)
+		status = make_tracks(&slicer.tracks, &choice, analysis, err);
+	if (status == TSCOPE_OK)
+		status = write_slice(out, path, &slicer, options, err);
+	free(choice.times_ns);
+	free((char *)slicer.tracks.data);
+	tscope_analysis_free(analysis);
+	tscope_timeline_free(timeline);
+	return status;
+}
+
+enum tscope_status tscope_slice_write(FILE *out, const char *path,
+				      const struct tscope_slice_options *options,
+				      struct tscope_error *err)
+{
+	struct tscope_trace *trace;
+	enum tscope_status status;
+
+	if (strcmp(path, "-") == 0)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
+				"a slice reads its trace twice: give a file, not standard input");
+	status = tscope_trace_open(&trace, path, &options->trace, err);
+	if (status != TSCOPE_OK)
+		return status;
+	status = slice_trace(out, path, trace, options, err);
+	tscope_trace_free(trace);
+	return status;
+}

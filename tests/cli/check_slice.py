@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A slice of some steps gives the same figures for these steps as the whole trace, and is a trace
+that viewers take.
+
+usage: check_slice.py TSCOPE TESTDATA [GEN_TRACE [COUNT]]
+
+With GEN_TRACE, a program that makes traces, also slices of COUNT random ones.
+"""
+import gzip
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+# What says something of the steps; other analyzers look at the whole capture, also with --steps. The
+# critical path is not among them: what it walks over may begin long before the step.
+OF_STEPS = ("steps", "step_time", "series", "budget", "breakdown", "idle", "efficiency", "opportunities",
+            "patterns", "inference", "python", "callbacks", "counters")
+TRACES = [("run_before/trace.json", 5), ("two_steps.json.gz", 0), ("slow_loader.json", 0), ("rocm.json", 0),
+          ("viztracer_torch.json", 0), ("cpu_only.json", 0), ("serving_eager.json", 0)]
+
+
+def run(program, *arguments):
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def facts(program, *arguments):
+    done = run(program, "trace", "--format", "json", *arguments)
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads(done.stdout)["runs"][0]["facts"]
+    return {name: found[name] for name in OF_STEPS if name in found}
+
+
+def load(path):
+    with (gzip.open if path.name.endswith(".gz") else open)(path, "rt", encoding="utf-8", errors="replace") as file:
+        return json.load(file)
+
+
+def differences(a, b, place=""):
+    """Places where two documents differ."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in sorted({*a, *b}):
+            yield from differences(a.get(key), b.get(key), f"{place}.{key}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (one, other) in enumerate(zip(a, b)):
+            yield from differences(one, other, f"{place}[{i}]")
+    elif a != b and "python_frame_count" not in place:
+        yield f"{place}: {a!r}, in the slice {b!r}"
+
+
+def check_steps(program, trace, steps, target):
+    """Problems of a slice of these steps."""
+    done = run(program, "slice", "--steps", steps, "--out", target, trace)
+    if done.returncode:
+        yield f"{trace} {steps}: {done.stderr}"
+        return
+    found = list(differences(facts(program, "--steps", steps, trace), facts(program, target)))
+    if found:
+        yield f"{trace} {steps}: {len(found)} differ: {found[:3]}"
+
+
+def check_viewer(target):
+    """What viewers ask of a trace, and what is ours in it."""
+    events = load(target)["traceEvents"]
+    own = [event for event in events if event.get("cat") == "tscope"]
+    for event in events:
+        if event["ph"] == "X" and not (isinstance(event["ts"], (int, float)) and event.get("dur", 0) >= 0):
+            yield f"{target}: {event}"
+    names = {event["name"] for event in own}
+    if not any(name.startswith("step ") for name in names) or "budget of the step" not in names:
+        yield f"{target}: no track of steps: {names}"
+    if not {event["ph"] for event in own} <= {"M", "X", "C"}:
+        yield f"{target}: phases of our own events"
+
+
+def check_refusals(program, folder, testdata):
+    trace = testdata / "two_steps.json"
+    for code, arguments in ((2, ["slice", trace]), (2, ["slice", "--out", folder / "a", trace, trace]),
+                            (3, ["slice", "--steps", "70:", "--out", folder / "a", trace]),
+                            (3, ["slice", "--out", folder / "a", "-"]),
+                            (2, ["slice", "--time", "5:4", "--out", folder / "a", trace]),
+                            (4, ["slice", "--out", folder / "in.json", folder / "in.json"])):
+        (folder / "in.json").write_bytes(trace.read_bytes())
+        done = run(program, *arguments)
+        if done.returncode != code:
+            yield f"{arguments}: exit code {done.returncode}, not {code}: {done.stderr}"
+    if (folder / "a").exists() or (folder / "in.json").read_bytes() != trace.read_bytes():
+        yield "a refused slice changed something"
+
+
+def check_parts(program, folder, testdata):
+    """By time, and of devices only; a slice of a slice is as the slice."""
+    trace, target = testdata / "run_before/trace.json", folder / "part.json"
+    whole = load(trace)["traceEvents"]
+    kernels = [event for event in whole if event.get("cat") == "kernel"]
+    run(program, "slice", "--device-only", "--out", target, trace)
+    kept = [event for event in load(target)["traceEvents"] if event.get("cat") != "tscope" and event["ph"] == "X"]
+    if [event for event in kept if event["cat"] == "kernel"] != kernels or any(e["cat"] == "cpu_op" for e in kept):
+        yield "--device-only keeps other events than those of devices"
+    first, last = kernels[4]["ts"], kernels[8]["ts"]
+    run(program, "slice", "--time", f"{first}:{last}", "--out", target, trace)
+    kept = [event for event in load(target)["traceEvents"] if event.get("cat") == "kernel"]
+    if [e for e in kernels if e["ts"] < last and e["ts"] + e["dur"] > first] != [e for e in kept if e["ts"] < last]:
+        yield "--time keeps other kernels than those of that time"
+    run(program, "slice", "--steps", "7:9", "--out", target, trace)
+    run(program, "slice", "--out", folder / "again.json", target)
+    once, twice = ([event for event in load(path)["traceEvents"] if event.get("cat") != "tscope"]
+                   for path in (target, folder / "again.json"))
+    if once != twice or facts(program, target) != facts(program, folder / "again.json"):
+        yield "a slice of a slice is another"
+
+
+def check_all(program, folder, testdata):
+    for name, first in TRACES:
+        trace = testdata / name
+        if not trace.exists():
+            continue
+        numbers = [step["step"] for step in facts(program, trace)["steps"]["list"]]
+        for steps in (f"{numbers[0]}:{numbers[-1]}", f"{numbers[len(numbers) // 2]}:", f":{numbers[0]}"):
+            for target in (folder / "slice.json", folder / "slice.json.gz"):
+                yield from check_steps(program, trace, steps, target)
+                yield from check_viewer(target)
+    yield from check_parts(program, folder, testdata)
+    yield from check_refusals(program, folder, testdata)
+
+
+def check_random(program, folder, generator, count):
+    for case in range(count):
+        seed = random.Random(case)
+        target = folder / str(case)
+        command = [sys.executable, generator, "--steps", seed.randint(6, 12), "--seed", case, "--only-rank", 0,
+                   "--ranks", seed.choice((1, 2)), "--style", seed.choice(("classic", "kineto2026", "compact")),
+                   "--events-per-step", seed.choice((40, 100, 300)), "--dataloader-stall", seed.choice((0, 10, 30)),
+                   "--compress", seed.choice(("gz", "none")), *seed.sample(["--record-shapes", "--python-stack",
+                                                                            "--memory"], seed.randint(0, 2)), target]
+        subprocess.run(list(map(str, command)), check=True, capture_output=True)
+        trace = next(path for path in sorted(target.rglob("*.json*")) if "pt.trace" in path.name)
+        numbers = [step["step"] for step in facts(program, trace)["steps"]["list"]]
+        first = seed.choice(numbers)
+        yield from check_steps(program, trace, f"{first}:{first + seed.randint(0, 3)}",
+                               folder / f"{case}.{seed.choice(('json', 'json.gz'))}")
+
+
+def main():
+    program, testdata = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        problems = list(check_all(program, folder, testdata))
+        if len(sys.argv) > 3:
+            problems += check_random(program, folder, sys.argv[3], int((sys.argv + ["100"])[4]))
+    print("\n".join(problems) or "all as it should be")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
