@@ -69,6 +69,19 @@ static enum exit_code report(const struct loaded *loaded, const struct options *
 	return code;
 }
 
+/* Ranks without a readable dump may hang where the others do not: then nothing is known. */
+static enum exit_code judge_missing(const struct loaded *loaded, bool is_hang, bool is_strict)
+{
+	struct tscope_value missing = { 0 };
+
+	(void)tscope_analysis_find(loaded->analysis, "hang.missing_count", &missing, NULL);
+	if (is_hang || missing.integer == 0)
+		return EXIT_CODE_OK;
+	say_about(tscope_hang_path(loaded->hang),
+		  "dumps of some ranks are missing: whether these hang is not known", "");
+	return is_strict ? EXIT_CODE_INPUT : EXIT_CODE_OK;
+}
+
 /* A dump that cannot be read is said; with --strict it decides the exit code, too. */
 static enum exit_code judge(const struct loaded *loaded, const struct options *options)
 {
@@ -87,6 +100,7 @@ static enum exit_code judge(const struct loaded *loaded, const struct options *o
 			code = worse(code, EXIT_CODE_INPUT);
 	}
 	(void)tscope_analysis_find(loaded->analysis, "hang.is_hang", &is_hang, NULL);
+	code = worse(code, judge_missing(loaded, is_hang.flag, options->strict));
 	return is_hang.flag ? worse(code, EXIT_CODE_GATE) : code;
 }
 

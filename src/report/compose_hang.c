@@ -146,9 +146,15 @@ static void put_no_hang(const struct panel *panel)
 	const char *kind = tsi_panel_text(panel, "hang.kind");
 	const char *call = tsi_panel_text(panel, "hang.call");
 	int64_t ranks = tsi_panel_int(panel, "hang.dump_count");
+	int64_t missing = tsi_panel_int(panel, "hang.missing_count");
 
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
-	if (strcmp(kind, "none") == 0)
+	if (strcmp(kind, "none") == 0 && missing > 0)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
+			     "all calls of %" PRId64 " rank%s are complete; what the other %" PRId64
+			     " called is not known",
+			     ranks, ranks == 1 ? "" : "s", missing);
+	else if (strcmp(kind, "none") == 0)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
 			     "nothing is wrong: all calls of %" PRId64 " rank%s are complete",
 			     ranks, ranks == 1 ? "" : "s");
