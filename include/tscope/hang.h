@@ -50,6 +50,7 @@ struct tscope_hang_input {
 	uint64_t source_bytes, bytes;
 	uint64_t entry_count, dropped_count;
 	int64_t rank;                       /* or -1 */
+	bool is_named;                      /* given as a file, not found in a folder */
 	bool is_superseded;                 /* an older dump of the same rank: in no figure */
 	const struct tscope_error *failure; /* why it could not be read, or NULL */
 };

@@ -96,10 +96,11 @@ enum tscope_input_kind {
 	TSCOPE_INPUT_STEPS,   /* step records */
 	TSCOPE_INPUT_MEMORY,  /* tscope/memory.h */
 	TSCOPE_INPUT_METRICS, /* metrics by step: metrics.csv, TensorBoard, MLflow */
+	TSCOPE_INPUT_DUMP,    /* tscope/hang.h */
 	TSCOPE_INPUT_KIND_COUNT,
 };
 
-/* The unit of an input's counts: "events", "lines", "records", "values". Never NULL. */
+/* The unit of an input's counts: "events", "lines", "records", "values", "entries". Never NULL. */
 const char *tscope_input_kind_unit(enum tscope_input_kind kind);
 
 /* A file that was read. Strings live as long as the run. */

@@ -38,7 +38,7 @@ static enum exit_code load(struct loaded *loaded, const struct options *options)
 		status = tscope_hang_analyze(&loaded->analysis, loaded->hang, &options->analysis,
 					     &err);
 	if (status != TSCOPE_OK) {
-		say_error(options->operand_count == 1 ? options->operands[0] : NULL, &err, "");
+		say_error(NULL, &err, ""); /* the message names the paths */
 		return exit_code_of(status);
 	}
 	code = diagnose(&loaded->diagnosis, loaded->analysis, options);

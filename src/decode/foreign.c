@@ -9,6 +9,7 @@
 #include "base/attributes.h"
 #include "base/error.h"
 #include "decode/foreign_text.h"
+#include "decode/json.h"
 #include "decode/page.h"
 #include "decode/plain/plain_reader.h"
 #include "decode/records/record_file.h"
@@ -131,6 +132,32 @@ const char *tsi_foreign_name_head(struct str head)
 	if (is_metric_table(head))
 		return METRIC_TABLE;
 	return is_stacks(head) ? STACKS : NULL;
+}
+
+/* In JSON a dict of groups: traces have a list of them. */
+static bool has_groups(struct str text)
+{
+	const char *end = text.data + text.length;
+	ptrdiff_t found = tsi_str_find(text, TSI_STR("\"pg_config\""));
+
+	if (found < 0)
+		return false;
+	const char *at = tsi_skip_space(text.data + found + sizeof("\"pg_config\"") - 1, end);
+	if (at == end || *at != ':')
+		return false;
+	at = tsi_skip_space(at + 1, end);
+	return at < end && *at == '{';
+}
+
+bool tsi_is_flight_recorder(struct str head)
+{
+	bool is_json = tsi_str_starts(head, "{");
+
+	if (!is_json && !tsi_str_starts(head, "\x80"))
+		return false;
+	return (is_json ? has_groups(head) : tsi_str_find(head, TSI_STR("pg_config")) >= 0) ||
+	       tsi_str_find(head, TSI_STR("collective_seq_id")) >= 0 ||
+	       tsi_str_find(head, TSI_STR("profiling_name")) >= 0;
 }
 
 static enum tscope_status refuse(struct str head, const struct wanted *wanted,

@@ -414,16 +414,6 @@ static void keep_stacks(struct dump_reader *r, struct plain_value entries)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-bool tsi_is_dump_head(struct str head)
-{
-	static const char *const words[] = { "pg_config", "collective_seq_id", "profiling_name" };
-
-	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
-		if (tsi_str_find(head, tsi_str_of(words[i])) >= 0)
-			return true;
-	return false;
-}
-
 bool tsi_is_dump(const struct plain *plain)
 {
 	struct plain_value root = tsi_plain_root(plain);
@@ -457,6 +447,8 @@ static void read_entries(struct dump_reader *r)
 		dump->rank = -1;
 	dump->version = copy_text(r, "version");
 	dump->host = copy_text(r, "host_name");
+	if (dump->host && !*dump->host)
+		dump->host = copy_text(r, "hostname");
 	dump->entry_count = tsi_plain_is_list(entries) ? tsi_plain_length(r->plain, entries) : 0;
 	if (dump->entry_count > DUMP_MAX_ENTRIES) {
 		r->failure = tsi_fail(r->err, TSCOPE_E_LIMIT, "more than %d entries in a dump",

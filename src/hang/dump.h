@@ -75,9 +75,6 @@ struct dump {
 	int64_t written_ns;        /* set by who opens it: when the file was, or 0 */
 };
 
-/* Do the first bytes look like a dump's? */
-bool tsi_is_dump_head(struct str head);
-
 /* Is it a dump? */
 bool tsi_is_dump(const struct plain *plain);
 

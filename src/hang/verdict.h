@@ -108,6 +108,13 @@ size_t tsi_hang_expect(const struct dump *dump, size_t behind,
 bool tsi_hang_is_alike(const struct dump *dump, const struct dump_call *a,
 		       const struct dump_call *b);
 
+/*
+ * verdict_host.c: the only host of the ranks on which a call that all made stands still, or NULL;
+ * and how many hosts its group is on, 0 where a dump does not name its own.
+ */
+const char *tsi_hang_host(const struct hang_verdict *verdict, const struct hang_model *model,
+			  struct arena *scratch, size_t *count);
+
 /* Adds a rank that is to blame. */
 void tsi_hang_blame(struct wait_op *op, struct arena *arena, int64_t rank);
 bool tsi_hang_is_blamed(const struct wait_op *op, int64_t rank);

@@ -185,6 +185,15 @@ static void put_verdict(const struct panel *panel)
 		tsi_put_verdict(panel);
 }
 
+void tsi_section_hang(const struct panel *panel)
+{
+	put_ranks(panel);
+	put_stacks(panel);
+	put_waits(panel);
+	put_groups(panel);
+	put_latest(panel);
+}
+
 void tsi_compose_hang(struct doc *doc, const struct tscope_hang_report *report,
 		      const struct tscope_report_options *options)
 {
@@ -201,11 +210,7 @@ void tsi_compose_hang(struct doc *doc, const struct tscope_hang_report *report,
 		panel.top = SCREEN_RANKS;
 		put_ranks(&panel);
 	} else if (options->extent == TSCOPE_REPORT_FULL) {
-		put_ranks(&panel);
-		put_stacks(&panel);
-		put_waits(&panel);
-		put_groups(&panel);
-		put_latest(&panel);
+		tsi_section_hang(&panel);
 		tsi_section_findings(&panel);
 	}
 	tsi_section_gates(&panel);

@@ -23,6 +23,7 @@ static const struct run_section {
 	void (*build)(const struct panel *panel);
 	enum of_whom of_whom;
 } sections[] = {
+	{ "hang", tsi_section_hang, OF_RUN },
 	{ "step_time", tsi_section_run_steps, OF_RUN },
 	{ "budget", tsi_section_budget, OF_RUN },
 	{ "inference", tsi_section_inference, OF_TRACE },

@@ -62,6 +62,7 @@ extern const struct part tsi_budget_lines[BUDGET_LINE_COUNT];
 void tsi_section_budget(const struct panel *panel);
 void tsi_section_efficiency(const struct panel *panel);
 void tsi_section_inference(const struct panel *panel); /* section_inference.c */
+void tsi_section_hang(const struct panel *panel);
 void tsi_section_path(const struct panel *panel);
 void tsi_section_roofline(const struct panel *panel);
 void tsi_section_device_busy(const struct panel *panel);

@@ -30,6 +30,7 @@ static const struct {
 	{ "memory_stats", "file of memory statistics", "files of memory statistics" },
 	{ "memory_tracker", "memory tracker's log", "memory tracker's logs" },
 	{ "host_memory", "memray capture", "memray captures" },
+	{ "flight_recorder", "flight-recorder dump", "flight-recorder dumps" },
 	{ NULL, "file", "files" },
 };
 

@@ -302,6 +302,11 @@ static bool is_urgent(const struct kept *kept)
 	case CAUSE_capture_not_a_run:
 	case CAUSE_oom:
 	case CAUSE_divergence:
+	case CAUSE_hang_deadlock:
+	case CAUSE_hang_mismatch:
+	case CAUSE_hang_missing_call:
+	case CAUSE_hang_no_dump:
+	case CAUSE_hang_unfinished:
 		return kept->finding.severity == TSCOPE_SEVERITY_HIGH;
 	default:
 		return false;

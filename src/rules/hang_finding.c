@@ -76,6 +76,19 @@ static void add_places(struct rule_context *ctx)
 				tsi_rule_int(ctx, "hang.waiter_rank"), waiter_site);
 }
 
+/* Traces of the same ranks: was the culprit late before? */
+static void add_traces(struct rule_context *ctx)
+{
+	int64_t rank = tsi_rule_int(ctx, "hang.culprit_rank");
+
+	if (tsi_rule_int(ctx, "hang.culprit_count") != 1 ||
+	    tsi_rule_int(ctx, "stragglers.slow_rank_count") < 1)
+		return;
+	for (size_t row = 0; row < tsi_rule_rows(ctx, "stragglers.causes"); row++)
+		if (tsi_rule_cell(ctx, "stragglers.causes", row, "rank").integer == rank)
+			tsi_rule_detail(ctx, "the traces show rank %" PRId64 " late as well", rank);
+}
+
 static void add_doubts(struct rule_context *ctx)
 {
 	int64_t missing = tsi_rule_int(ctx, "hang.missing_count");
@@ -104,5 +117,6 @@ void tsi_hang_fire(struct rule_context *ctx, const char *format, ...)
 	if (tsi_rule_int(ctx, "hang.culprit_count") == 1)
 		tsi_rule_subject(ctx)->rank = tsi_rule_int(ctx, "hang.culprit_rank");
 	add_places(ctx);
+	add_traces(ctx);
 	add_doubts(ctx);
 }

@@ -4,6 +4,21 @@
 
 #include <inttypes.h>
 
+/* What those ranks share, where all dumps name their hosts. */
+static void add_host(struct rule_context *ctx)
+{
+	const char *host = tsi_rule_text(ctx, "hang.host");
+	int64_t count = tsi_rule_int(ctx, "hang.host_count");
+
+	if (*host && count == 1)
+		tsi_rule_detail(ctx, "all ranks are on host %.80s: no network is between them",
+				host);
+	else if (*host)
+		tsi_rule_detail(ctx, "the ranks that stand still are all on host %.80s", host);
+	else if (count > 1)
+		tsi_rule_detail(ctx, "they are on %" PRId64 " hosts", count);
+}
+
 static void evaluate_hang_unfinished(struct rule_context *ctx)
 {
 	const char *completed = tsi_rule_text(ctx, "hang.completed_ranks");
@@ -22,6 +37,8 @@ static void evaluate_hang_unfinished(struct rule_context *ctx)
 		if (*started)
 			tsi_rule_detail(ctx, "devices of ranks %.80s began it", started);
 	}
+	if (tsi_hang_is(ctx, "not_started unfinished"))
+		add_host(ctx);
 }
 
 const struct rule tsi_rule_hang_unfinished = {
@@ -32,7 +49,8 @@ const struct rule tsi_rule_hang_unfinished = {
 		.trigger = "Fires where flight-recorder dumps show that all ranks of a group "
 			   "made the call they wait in, with the same arguments, and it is not "
 			   "complete; high. Where most devices began it and a few did not, "
-			   "these ranks are to blame.",
+			   "these ranks are to blame. Where all dumps of the group name their "
+			   "(host_name), says what the ranks that stand still share.",
 		.meaning = "No rank of the program is to blame: the network between the ranks, "
 			   "a device or its driver stands still, or the ranks of a broadcast "
 			   "or reduce name different roots, which dumps do not record.",

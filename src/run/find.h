@@ -27,6 +27,7 @@ enum run_file_kind {
 	RUN_FILE_MEMORY,  /* may be about memory (tscope/memory.h): only reading it will show */
 	RUN_FILE_METRICS, /* metrics by step: a file, or the folder of a store; metrics reads it */
 	RUN_FILE_RANKS,   /* what tscope map made of files (rank_file.h): it becomes these */
+	RUN_FILE_DUMP,    /* may be a flight-recorder dump (tscope/hang.h) */
 	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
 	RUN_FILE_IGNORED, /* not ours */
 };

@@ -292,6 +292,8 @@ static enum run_file_kind kind_of_head(struct run_file *file, struct str head, b
 		tsi_metric_source_find(file->path, head, file->is_named ? 1 : METRIC_TASTE_CERTAIN);
 	if (file->metrics)
 		return RUN_FILE_METRICS;
+	if (tsi_is_flight_recorder(text))
+		return RUN_FILE_DUMP;
 	if (tsi_is_memray(head) ||
 	    (text.length && (is_timeline(text, file->is_named) || is_json_snapshot(text) ||
 			     is_memray_stats(text))))
@@ -425,9 +427,11 @@ static void judge_found(struct run_file *file, const struct verdict *verdict, st
 {
 	enum run_file_kind kind = verdict->kind;
 
-	if (kind != RUN_FILE_MEMORY && !verdict->is_page_of_trace &&
-	    (has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)) ||
-	     has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings))))
+	if (kind == RUN_FILE_DUMP)
+		file->kind = kind;
+	else if (kind != RUN_FILE_MEMORY && !verdict->is_page_of_trace &&
+		 (has_ending(file->path, memory_endings, TSI_COUNT_OF(memory_endings)) ||
+		  has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings))))
 		leave_out_unlike_memory(file, verdict, arena);
 	else if (kind != RUN_FILE_METRICS && kind != RUN_FILE_REFUSED &&
 		 has_ending(file->path, metric_endings, TSI_COUNT_OF(metric_endings)))

@@ -45,6 +45,8 @@ static enum tscope_status add_source(struct run_members *members, const struct r
 	struct load *load = source->load;
 	const struct tscope_error *error = source->refusal;
 
+	if (file->kind == RUN_FILE_DUMP)
+		return TSCOPE_OK; /* join_hang.c's */
 	if (!load) {
 		add_other(members, file, file->kind == RUN_FILE_REFUSED, file->reason);
 		return TSCOPE_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path of flight-recorder dumps: files found by content, each read by whatever thread is free
+ * The path of flight-recorder dumps: files found as those of a run, each read by any free thread
  * to plain data and from that to a dump (src/hang/dump.c); the plain data goes at once. Then the
  * dumps of all ranks are joined and judged (src/hang/), and the verdict becomes facts.
  */
@@ -19,13 +19,10 @@
 #include "hang/hang_file.h"
 #include "run/file_name.h"
 #include "run/find.h"
-#include "run/folder.h"
 #include "session/open_trace.h"
+#include "session/run.h"
 
 enum {
-	HEAD_BYTES = 64 << 10,
-	MAX_FILES = 1 << 20,
-	MAX_DEPTH = 8,
 	STALE_NS_PER_S = 1000000000,
 	STALE_S = 24 * 3600, /* of another job */
 };
@@ -36,6 +33,7 @@ struct dump_file {
 	const void *data; /* NULL: in the file */
 	size_t length;
 	bool is_named;   /* given itself: it has to be a dump */
+	bool is_refused; /* of a folder, and not looked at: it may be anything */
 	bool is_foreign; /* no dump */
 	int64_t written_ns;
 	const struct tscope_trace_options *options;
@@ -54,59 +52,20 @@ struct dump_files {
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-static void add_file(struct dump_files *files, const char *path, const struct stat *stat,
-		     bool is_named)
+static void add_file(struct dump_files *files, const char *path, bool is_named)
 {
 	struct dump_file *file = tsi_arena_push(&files->arena, &files->items, &files->count,
 						&files->capacity, sizeof(*file));
+	struct stat found;
 
 	if (!file)
 		return;
 	file->path = tsi_arena_copy(&files->arena, tsi_str_of(path));
 	file->is_named = is_named;
-	if (stat && stat->st_mtim.tv_sec > 0 && stat->st_mtim.tv_sec < INT64_MAX / 2000000000)
+	if (strcmp(path, "-") != 0 && stat(path, &found) == 0 && found.st_mtim.tv_sec > 0 &&
+	    found.st_mtim.tv_sec < INT64_MAX / 2000000000)
 		file->written_ns =
-			(int64_t)stat->st_mtim.tv_sec * STALE_NS_PER_S + stat->st_mtim.tv_nsec;
-}
-
-static enum tscope_status find_in(struct dump_files *files, const char *path, unsigned depth,
-				  struct tscope_error *err)
-{
-	const struct folder_query query = { .path = path,
-					    .prefix = TSI_STR(""),
-					    .max_count = MAX_FILES - files->count };
-	struct folder folder;
-	enum tscope_status status = tsi_folder_read(&folder, &query, err);
-
-	for (size_t i = 0; i < folder.count && status == TSCOPE_OK; i++) {
-		const struct folder_entry *entry = &folder.items[i];
-
-		if (tsi_is_folder(entry) && depth < MAX_DEPTH)
-			status = find_in(files, entry->path, depth + 1, err);
-		else if (tsi_may_be_file(entry))
-			add_file(files, entry->path, entry->error ? NULL : &entry->stat, false);
-	}
-	tsi_arena_deinit(&folder.arena);
-	if (status != TSCOPE_OK)
-		return depth == 0 ? tsi_fail_within(err, "%s", path) : status;
-	return status;
-}
-
-static enum tscope_status find_files(struct dump_files *files, const char *const *paths,
-				     size_t count, struct tscope_error *err)
-{
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; i < count && status == TSCOPE_OK; i++) {
-		struct stat stat_of;
-		bool exists = strcmp(paths[i], "-") != 0 && stat(paths[i], &stat_of) == 0;
-
-		if (exists && S_ISDIR(stat_of.st_mode))
-			status = find_in(files, paths[i], 0, err);
-		else
-			add_file(files, paths[i], exists ? &stat_of : NULL, true);
-	}
-	return status != TSCOPE_OK ? status : tsi_arena_status(&files->arena, err);
+			(int64_t)found.st_mtim.tv_sec * STALE_NS_PER_S + found.st_mtim.tv_nsec;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -114,19 +73,8 @@ static enum tscope_status find_files(struct dump_files *files, const char *const
 static enum tscope_status read_plain(struct dump_file *file, struct input *in,
 				     struct tscope_error *err)
 {
-	struct str head = { NULL, 0 };
 	struct plain *plain = NULL;
-	enum tscope_status status;
-
-	/* Other errors of the input come back when it is read. */
-	status = tsi_input_peek(in, HEAD_BYTES, &head.data, &head.length, err);
-	if (status == TSCOPE_E_NOMEM || (status == TSCOPE_E_IO && head.length == 0))
-		return status;
-	if (!file->is_named && !tsi_is_dump_head(head)) {
-		file->is_foreign = true;
-		return TSCOPE_OK;
-	}
-	status = tsi_plain_read(&plain, &file->form, in, NULL, err);
+	enum tscope_status status = tsi_plain_read(&plain, &file->form, in, NULL, err);
 	if (status != TSCOPE_OK)
 		return status;
 	if (tsi_is_dump(plain))
@@ -184,9 +132,7 @@ static void read_file(struct dump_file *file)
 	file->status = open_file(file, &in);
 	if (file->status == TSCOPE_OK)
 		file->status = read_input(file, in, &file->error);
-	/* Of a folder what began as a dump is worth a word, and what cannot be looked at. */
-	if (file->status != TSCOPE_OK && file->status != TSCOPE_E_IO && !file->is_named &&
-	    file->form[0] == '\0')
+	if (file->status != TSCOPE_OK && file->status != TSCOPE_E_IO && file->is_refused)
 		file->is_foreign = true;
 	if (file->dump.rank < 0)
 		file->dump.rank = trailing_rank(file->path);
@@ -242,6 +188,7 @@ static void fill_input(struct tscope_hang *hang, struct dump_file *file)
 		.entry_count = file->dump.entry_count,
 		.dropped_count = file->dump.dropped_count,
 		.rank = file->dump.rank,
+		.is_named = file->is_named,
 		.failure = file->status != TSCOPE_OK ? failure : NULL,
 	};
 }
@@ -297,21 +244,24 @@ static enum tscope_status choose_dumps(struct tscope_hang *hang, struct dump_fil
 	return tsi_hang_join(&hang->model, dumps, count, err);
 }
 
-static enum tscope_status refuse(const struct tscope_hang *hang, struct tscope_error *err)
+/* Fails where there is no dump to judge by. */
+static enum tscope_status check_any(const struct tscope_hang *hang, struct tscope_error *err)
 {
+	if (hang->model.dump_count > 0)
+		return TSCOPE_OK;
 	for (size_t i = 0; i < hang->input_count; i++)
 		if (hang->inputs[i].failure) {
 			*err = *hang->inputs[i].failure;
-			return hang->input_count == 1
-				       ? err->status
-				       : tsi_fail_within(err, "%s", hang->inputs[i].path);
+			return tsi_fail_within(err, "%s", hang->inputs[i].path);
 		}
 	if (hang->input_count > 0)
 		return tsi_fail(err, TSCOPE_E_FORMAT,
 				"%s: the rank stands neither in the dump nor in its name",
 				hang->inputs[0].path);
 	return tsi_fail(err, TSCOPE_E_EMPTY,
-			"no flight-recorder dumps here (nccl_trace_rank_N, comm_lib_trace_rank_N)");
+			"%s: no flight-recorder dumps here (nccl_trace_rank_N, "
+			"comm_lib_trace_rank_N)",
+			hang->path);
 }
 
 /* A rank whose dump cannot be read did write one: nobody knows what it called. */
@@ -334,9 +284,7 @@ static enum tscope_status settle(struct tscope_hang *hang, struct dump_files *fi
 	if (!hang->inputs || !hang->failures)
 		return tsi_arena_status(&hang->arena, err);
 	status = choose_dumps(hang, files, err);
-	if (status == TSCOPE_OK && hang->model.dump_count == 0)
-		status = refuse(hang, err);
-	if (status != TSCOPE_OK)
+	if (status != TSCOPE_OK || hang->model.dump_count == 0)
 		return status;
 	tsi_hang_judge(&hang->verdict, &hang->model, &hang->arena);
 	excuse_unreadable(hang);
@@ -352,12 +300,17 @@ static void free_files(struct dump_files *files)
 	tsi_arena_deinit(&files->arena);
 }
 
-static enum tscope_status finish(struct tscope_hang **ret, struct dump_files *files,
-				 const char *path, enum tscope_status status,
-				 struct tscope_error *err)
+/* Reads and judges the files, and frees them. */
+static enum tscope_status judge_files(struct tscope_hang **ret, struct dump_files *files,
+				      const char *path, const struct tscope_trace_options *options,
+				      struct tscope_error *err)
 {
+	static const struct tscope_trace_options defaults;
 	struct tscope_hang *hang = NULL;
+	enum tscope_status status = tsi_arena_status(&files->arena, err);
 
+	if (status == TSCOPE_OK)
+		status = read_files(files, options ? options : &defaults, err);
 	if (status == TSCOPE_OK)
 		status = tsi_array_new(&hang, 1, sizeof(*hang), err);
 	if (status == TSCOPE_OK) {
@@ -372,19 +325,49 @@ static enum tscope_status finish(struct tscope_hang **ret, struct dump_files *fi
 	return status;
 }
 
-static const struct tscope_trace_options default_options;
+static enum tscope_status return_judged(struct tscope_hang **ret, struct tscope_hang *hang,
+					enum tscope_status status, struct tscope_error *err)
+{
+	if (status == TSCOPE_OK)
+		status = check_any(hang, err);
+	if (status != TSCOPE_OK)
+		tscope_hang_free(hang);
+	else
+		*ret = hang;
+	return status;
+}
+
+enum tscope_status tsi_hang_open(struct tscope_hang **ret, const struct run_files *found,
+				 const char *path, const struct tscope_trace_options *options,
+				 struct tscope_error *err)
+{
+	struct dump_files files = { .items = NULL };
+
+	for (size_t i = 0; i < found->count; i++)
+		add_file(&files, found->items[i].path, found->items[i].is_named);
+	for (size_t i = 0; i < files.count; i++)
+		files.items[i].is_refused = found->items[i].kind == RUN_FILE_REFUSED;
+	return judge_files(ret, &files, path, options, err);
+}
 
 enum tscope_status tscope_hang_open(struct tscope_hang **ret, const char *const *paths,
 				    size_t path_count, const struct tscope_trace_options *options,
 				    struct tscope_error *err)
 {
-	const struct tscope_trace_options *o = options ? options : &default_options;
-	struct dump_files files = { .items = NULL };
-	enum tscope_status status = find_files(&files, paths, path_count, err);
+	struct run_files found = { .items = NULL };
+	struct tscope_hang *hang = NULL;
+	enum tscope_status status = tsi_find_files(&found, paths, path_count, err);
+	size_t kept = 0;
 
+	for (size_t i = 0; i < found.count; i++)
+		if (found.items[i].is_named || found.items[i].kind == RUN_FILE_DUMP ||
+		    found.items[i].kind == RUN_FILE_REFUSED)
+			found.items[kept++] = found.items[i];
+	found.count = kept;
 	if (status == TSCOPE_OK)
-		status = read_files(&files, o, err);
-	return finish(ret, &files, paths[0], status, err);
+		status = tsi_hang_open(&hang, &found, paths[0], options, err);
+	tsi_arena_deinit(&found.arena);
+	return return_judged(ret, hang, status, err);
 }
 
 enum tscope_status tscope_hang_open_memory(struct tscope_hang **ret,
@@ -393,19 +376,18 @@ enum tscope_status tscope_hang_open_memory(struct tscope_hang **ret,
 					   struct tscope_error *err)
 {
 	struct dump_files files = { .items = NULL };
+	struct tscope_hang *hang = NULL;
 	enum tscope_status status;
 
 	for (size_t i = 0; i < count; i++) {
-		add_file(&files, dumps[i].name, NULL, true);
+		add_file(&files, dumps[i].name, true);
 		if (files.count > i) {
 			files.items[i].data = dumps[i].data;
 			files.items[i].length = dumps[i].length;
 		}
 	}
-	status = tsi_arena_status(&files.arena, err);
-	if (status == TSCOPE_OK)
-		status = read_files(&files, options ? options : &default_options, err);
-	return finish(ret, &files, count ? dumps[0].name : "", status, err);
+	status = judge_files(&hang, &files, count ? dumps[0].name : "", options, err);
+	return return_judged(ret, hang, status, err);
 }
 
 void tscope_hang_free(struct tscope_hang *hang)

@@ -12,6 +12,7 @@
  *	           its metrics                                    (join_metrics.c),
  *	           its secondary traces                           (secondary.c),
  *	           what is known of its memory                    (run_memory.c)
+ *	hang       what flight-recorder dumps beside say          (join_hang.c)
  *	world      what the traces of all ranks say together      (join_world.c)
  *	analyze    facts of each rank, then of all together       (src/analyze/)
  *	view       what the public API shows of it                (view_run.c)
@@ -63,8 +64,8 @@ static enum tscope_status fail_empty(const struct run_members *members,
 	tsi_str_drop_partial(found);
 	return tsi_fail(err, TSCOPE_E_EMPTY,
 			"%s%s holds nothing to analyse: looked for traces (.json, .gz, .zst), "
-			"step records (steps.jsonl), metrics (metrics.csv, events.out.tfevents) "
-			"and files about memory (.pickle, .bin) and found %s",
+			"step records (steps.jsonl), metrics (metrics.csv, events.out.tfevents), "
+			"files about memory (.pickle, .bin) and flight-recorder dumps and found %s",
 			request->path, request->path_count == 1 ? "" : " and the rest", found);
 }
 
@@ -112,7 +113,10 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 		status = tsi_leave_captures_out(&sources, session, &run->notes, err);
 	if (status == TSCOPE_OK)
 		status = tsi_group_members(&run->members, &sources, &run->notes, err);
-	if (status == TSCOPE_OK && run->members.read_count == 0)
+	if (status == TSCOPE_OK)
+		status = tsi_join_hang(&run->hang, &files, &run->members, session->options,
+				       &run->notes, err);
+	if (status == TSCOPE_OK && run->members.read_count == 0 && !run->hang.analysis)
 		return fail_empty(&run->members, request, err);
 	if (status == TSCOPE_OK)
 		status = check_traces(run, session->options->one_run, request->path, err);
@@ -184,9 +188,12 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 	if (status == TSCOPE_OK)
 		status = tsi_analyze_level(&run->analysis, LEVEL_RUN, &scope,
 					   ranks->ranks[0].analysis, err);
-	if (status == TSCOPE_OK)
-		tsi_run_memory_put(&ranks->memory, run->analysis);
-	return status;
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_run_memory_put(&ranks->memory, run->analysis);
+	if (run->hang.analysis)
+		tsi_analysis_attach_secondary(run->analysis, run->hang.analysis);
+	return TSCOPE_OK;
 }
 
 /*
@@ -295,6 +302,7 @@ void tscope_run_free(struct tscope_run *run)
 	if (!run)
 		return;
 	tscope_analysis_free(run->analysis);
+	tsi_run_hang_deinit(&run->hang);
 	tsi_run_world_deinit(&run->world, run->ranks.count);
 	tsi_run_ranks_deinit(&run->ranks);
 	tsi_steps_deinit(&run->slowest);

@@ -2,6 +2,8 @@
 #ifndef TSCOPE_SESSION_RUN_H
 #define TSCOPE_SESSION_RUN_H
 
+#include <tscope/hang.h>
+
 #include "comm/replay.h"
 #include "run/group.h"
 #include "session/session.h"
@@ -189,6 +191,33 @@ void tsi_run_world_deinit(struct run_world *world, size_t rank_count);
 const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena);
 const char *tsi_incomplete(const struct run_members *members, struct arena *arena);
 
+/* ---- hang: what flight-recorder dumps beside say ---- */
+
+/* Reads and judges dumps; path: for messages. As tscope_hang_open(). */
+TSI_MUST_CHECK
+enum tscope_status tsi_hang_open(struct tscope_hang **ret, const struct run_files *dumps,
+				 const char *path, const struct tscope_trace_options *options,
+				 struct tscope_error *err);
+
+/* The dumps among a run's files. */
+struct run_hang {
+	struct tscope_hang *hang; /* NULL: there are none */
+	struct tscope_analysis *analysis;
+	struct tscope_run_input *inputs; /* those that were read */
+	size_t input_count;
+};
+
+/*
+ * Opens the dumps among the files; what cannot be read goes to the other files of the members. ret
+ * is to be deinited on failure, too.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_join_hang(struct run_hang *ret, const struct run_files *files,
+				 struct run_members *members,
+				 const struct tscope_run_options *options, struct run_notes *notes,
+				 struct tscope_error *err);
+void tsi_run_hang_deinit(struct run_hang *hang);
+
 /* ---- the run ---- */
 
 struct tscope_run {
@@ -198,6 +227,7 @@ struct tscope_run {
 	struct run_members members;
 	struct run_ranks ranks;
 	struct run_world world;
+	struct run_hang hang;
 	struct step_series slowest;             /* of several ranks */
 	const char *missing_ranks, *incomplete; /* as tscope_run_missing_ranks() and so on */
 	const char *apart;                      /* as tscope_run_apart() */

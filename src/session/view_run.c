@@ -70,16 +70,19 @@ const char *tscope_input_kind_unit(enum tscope_input_kind kind)
 	return kind == TSCOPE_INPUT_TRACE     ? "events"
 	       : kind == TSCOPE_INPUT_STEPS   ? "lines"
 	       : kind == TSCOPE_INPUT_METRICS ? "values"
+	       : kind == TSCOPE_INPUT_DUMP    ? "entries"
 					      : "records";
 }
 
 size_t tscope_run_input_count(const struct tscope_run *run)
 {
-	return run->members.item_count;
+	return run->members.item_count + run->hang.input_count;
 }
 
 struct tscope_run_input tscope_run_input(const struct tscope_run *run, size_t index)
 {
+	if (index >= run->members.item_count)
+		return run->hang.inputs[index - run->members.item_count];
 	struct tscope_run_input input = tsi_member(&run->members, index)->input;
 
 	input.rank = run->members.items[index].rank;

@@ -4,7 +4,6 @@ printf 'FIT Profiler Report\n' > run/fit-profiler-0.txt
 printf 'main;train 17\n' > run/train.stacks
 printf '{\251\3\332\1x' > run/train.prof
 printf '{"$schema":"https://www.speedscope.app/","profiles":[]}' > run/speedscope.json
-printf '{"version":"2.4","pg_config":{},"entries":[]}' > run/nccl_trace_rank_0
 printf '{"schema":"1.1.1-chakra.0.0.4","nodes":[]}' > run/rank0.json
 printf 'SQLite format 3\0 experiment_tags' > run/mlflow.db
 printf ':W&B\341\276\0' > run/run-1.wandb

@@ -14,8 +14,9 @@
 #include <cmocka.h>
 #include <tscope/hang.h>
 
-#define DUMP(entries)                                                                              \
-	"{\"version\":\"2.9\",\"pg_config\":{\"0\":{\"name\":\"0\",\"desc\":\"tp\","               \
+#define DUMP(entries) DUMP_OF("", entries)
+#define DUMP_OF(host, entries)                                                                     \
+	"{" host "\"version\":\"2.9\",\"pg_config\":{\"0\":{\"name\":\"0\",\"desc\":\"tp\","       \
 	"\"ranks\":\"[0, 1, 2]\"}},\"entries\":[" entries "]}"
 /* In ns after 1 s; 600 s may pass. */
 #define CALL(record, seq, name, sizes, at, state)                                                  \
@@ -127,6 +128,30 @@ static void who_came_too_late_is_named(void **state)
 	check((const char *const[]){ begun, begun, begun }, VERDICT, "unfinished - 2 0-2");
 }
 
+static void a_common_host_is_named(void **state)
+{
+#define BEGUN(host, state)                                                                         \
+	DUMP_OF("\"host_name\":\"" host "\",",                                                     \
+		DONE "," CALL("1", "2", "all_reduce", "8", "2000000000", state))
+	static const char facts[] = "hang: kind host_count host";
+
+	(void)state;
+	check((const char *const[]){ BEGUN("a", "started"), BEGUN("a", "started"),
+				     BEGUN("b", "scheduled") },
+	      facts, "not_started 2 b");
+	check((const char *const[]){ BEGUN("a", "completed"), BEGUN("b", "started"),
+				     BEGUN("b", "started") },
+	      facts, "unfinished 2 b");
+	check((const char *const[]){ BEGUN("a", "started"), BEGUN("b", "started"),
+				     BEGUN("b", "started") },
+	      facts, "unfinished 2 -");
+	/* One that says no host may be anywhere. */
+	check((const char *const[]){ BEGUN("a", "started"), BEGUN("", "started"),
+				     BEGUN("a", "started") },
+	      facts, "unfinished - -");
+#undef BEGUN
+}
+
 /* Cut anywhere it is an error or unknown, and nobody is blamed for it. */
 static void a_dump_may_be_cut_anywhere(void **state)
 {
@@ -185,6 +210,7 @@ int main(void)
 						enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(who_came_too_late_is_named, enter_folder,
 						leave_folder),
+		cmocka_unit_test_setup_teardown(a_common_host_is_named, enter_folder, leave_folder),
 		cmocka_unit_test(a_dump_may_be_cut_anywhere),
 		cmocka_unit_test_setup_teardown(memory_may_run_out, enter_folder, leave_folder),
 	};

@@ -35,6 +35,10 @@ static const struct rule_case cases[] = {
 	  "behind)" },
 	{ "HANG.MISSING_CALL", FIRES, HANG("late", "hang.late_ns 612000000000\n"), NULL,
 	  "high: all_reduce #1841: rank 6 called it 612 s after the first, too late" WAIT },
+	{ "HANG.MISSING_CALL", FIRES,
+	  HANG("missing_call", "stragglers.slow_rank_count 1\nstragglers.causes rank=6\n"), NULL,
+	  "high: all_reduce #1841: rank 6 never called it; its last call is all_gather #1840, "
+	  "completed" WAIT " (the traces show rank 6 late as well)" },
 	{ "HANG.MISSING_CALL", QUIET, HANG("in_flight", ""), NULL, "" },
 	{ "HANG.MISSING_CALL", QUIET, HANG("none", ""), NULL, "" },
 	{ "HANG.MISMATCH", FIRES, HANG("size", "hang.detail rank 6 has [8], rank 4 [4]\n"), NULL,
@@ -61,6 +65,17 @@ static const struct rule_case cases[] = {
 	  "high: all_reduce #1841: all called it, only ranks 0-2 completed it" WAIT },
 	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", ""), NULL,
 	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT },
+	{ "HANG.UNFINISHED", FIRES, HANG("not_started", "hang.host_count 2\nhang.host node-7\n"),
+	  NULL,
+	  "high: all_reduce #1841: all called it and the device of rank 6 never began it" WAIT
+	  " (the ranks that stand still are all on host node-7)" },
+	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", "hang.host_count 1\nhang.host node-7\n"),
+	  NULL,
+	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT
+	  " (all ranks are on host node-7: no network is between them)" },
+	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", "hang.host_count 2\n"), NULL,
+	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT
+	  " (they are on 2 hosts)" },
 	{ "HANG.UNFINISHED", QUIET, HANG("none", ""), NULL, "" },
 };
 

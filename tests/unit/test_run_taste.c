@@ -56,12 +56,16 @@ static const struct {
 	  "a profile in speedscope's own format" },
 	{ "x.cpuprofile", BYTES("{\"nodes\":[],\"samples\":[],\"timeDeltas\":[]}"),
 	  RUN_FILE_IGNORED, "a V8 CPU profile" },
-	{ "nccl.json", BYTES("{\"version\":\"2.4\",\"pg_config\":{},\"entries\":["),
-	  RUN_FILE_IGNORED, "a dump of NCCL's flight recorder" },
-	{ "rank_0", BYTES("\x80\2}q\0(X\x07\0\0\0versionX\x09\0\0\0pg_config"), RUN_FILE_IGNORED,
-	  "a dump of NCCL's flight recorder" },
+	{ "nccl.json", BYTES("{\"version\":\"2.4\",\"pg_config\":{},\"entries\":["), RUN_FILE_DUMP,
+	  NULL },
+	{ "rank_0", BYTES("\x80\2}q\0(X\x07\0\0\0versionX\x09\0\0\0pg_config"), RUN_FILE_DUMP,
+	  NULL },
 	{ "rank_0.pickle", BYTES("\x80\2}q\0(X\x07\0\0\0versionX\x09\0\0\0pg_config"),
-	  RUN_FILE_IGNORED, "a dump of NCCL's flight recorder" },
+	  RUN_FILE_DUMP, NULL },
+	/* A trace names groups, too. */
+	{ "rank0.json",
+	  BYTES("{\"schemaVersion\":1,\"distributedInfo\":{\"pg_config\":[{\"pg_name\":\"0\"}]},"),
+	  RUN_FILE_REFUSED, "ends inside" },
 	{ "data.pickle", BYTES("\x80\2}q\0."), RUN_FILE_IGNORED, NOT_READ },
 	{ "data.pickle", BYTES("\x80\2}q\0(X\x07\0\0\0versionX"), RUN_FILE_REFUSED,
 	  "a pickle that ends before its end" },
@@ -145,7 +149,8 @@ static void named(void **state)
 		struct run_file file;
 
 		taste(&file, i, true);
-		assert_true(file.kind == RUN_FILE_TRACE || file.kind == RUN_FILE_MEMORY);
+		assert_true(file.kind == RUN_FILE_TRACE || file.kind == RUN_FILE_MEMORY ||
+			    file.kind == RUN_FILE_DUMP);
 		assert_null(file.reason);
 	}
 	tsi_arena_deinit(&arena);

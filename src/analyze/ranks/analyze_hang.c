@@ -50,6 +50,9 @@
 	X(LATE_NS, "late_ns", NS, "from the first call to the last")                               \
 	X(STARTED_RANKS, "started_ranks", TEXT, "ranks whose device began it and is not done")     \
 	X(COMPLETED_RANKS, "completed_ranks", TEXT, "ranks that completed it")                     \
+	X(HOST_COUNT, "host_count", COUNT,                                                         \
+	  "hosts of its group's ranks, where all dumps name theirs")                               \
+	X(HOST, "host", TEXT, "the host that the ranks share on which the call stands still")      \
 	X(CULPRIT_CALL, "culprit_call", TEXT, "the call that the culprit waits in, or its last")   \
 	X(CULPRIT_STATE, "culprit_state", TEXT, "its state: scheduled, started, completed")        \
 	X(CULPRIT_TIME, "culprit_call_ns", NS, "when the culprit made it (Unix time)")             \
@@ -300,6 +303,17 @@ static void fill_states(const struct view *v)
 	put_ranks(v, COMPLETED_RANKS, &completed);
 }
 
+static void fill_hosts(const struct view *v)
+{
+	size_t count;
+	const char *host = tsi_hang_host(v->verdict, v->model, v->scratch, &count);
+
+	if (count > 0)
+		tsi_fact_int(v->out, HOST_COUNT, (int64_t)count);
+	if (host)
+		tsi_fact_text(v->out, HOST, tsi_sheet_print(v->out, "%s", host));
+}
+
 static void fill_waiting(const struct view *v)
 {
 	struct rank_text ranks = { .text = "" };
@@ -376,6 +390,7 @@ static void fill_verdict(const struct view *v)
 		return;
 	fill_call(v);
 	fill_states(v);
+	fill_hosts(v);
 	fill_waiting(v);
 	if (verdict->kind > HANG_UNDECIDED)
 		fill_culprit(v);
@@ -447,23 +462,13 @@ static void put_stack(const struct view *v, size_t index, const char *role)
 	}
 }
 
-static void fill_stacks(const struct view *v)
+static void put_first_stack(const struct view *v, const char *role)
 {
-	bool has_culprit = false, has_waiter = false;
-
 	for (size_t i = 0; i < v->model->dump_count && v->verdict->op; i++) {
-		const char *role = role_of(v, i);
-
-		if (!has_culprit && strcmp(role, "culprit") == 0) {
-			put_stack(v, i, role);
-			has_culprit = true;
-		}
-	}
-	for (size_t i = 0; i < v->model->dump_count && v->verdict->op && !has_waiter; i++) {
-		if (strcmp(role_of(v, i), "waiting") == 0) {
-			put_stack(v, i, "waiting");
-			has_waiter = true;
-		}
+		if (strcmp(role_of(v, i), role) != 0)
+			continue;
+		put_stack(v, i, role);
+		return;
 	}
 }
 
@@ -573,7 +578,8 @@ static void fill_hang(const struct analysis_scope *scope, struct fact_sheet *out
 	fill_input(&v);
 	fill_verdict(&v);
 	fill_ranks(&v);
-	fill_stacks(&v);
+	put_first_stack(&v, "culprit");
+	put_first_stack(&v, "waiting");
 	fill_chain(&v);
 	fill_groups(&v);
 	fill_latest(&v);

@@ -1,0 +1,1 @@
+tscope report data/hang_no_dump
