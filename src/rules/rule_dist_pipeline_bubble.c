@@ -40,6 +40,23 @@ static void describe_excess(struct rule_context *ctx, bool has_ideal)
 				100 * ideal);
 }
 
+/* Filling and draining alone leave the stages idle: too few microbatches. */
+static void fire_few_microbatches(struct rule_context *ctx)
+{
+	double ideal = tsi_rule_real(ctx, "pipeline.ideal_bubble_ratio");
+
+	/* idle/busy is (p-1)/(m*v): it halves with twice the microbatches. */
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+		      "too few microbatches: the stages of the pipeline idle for %.1f %% of the "
+		      "step, %.1f %% even in the best case",
+		      100 * tsi_rule_real(ctx, "pipeline.bubble_ratio"), 100 * ideal);
+	tsi_rule_detail(ctx, "twice as many, of half the size: %.1f %% in the best case",
+			100 * ideal / (2 - ideal));
+	tsi_rule_advice(ctx, "raise the number of microbatches (smaller ones, or a larger global "
+			     "batch) to four times the stages, or use an interleaved schedule");
+	describe_inferred(ctx);
+}
+
 /* If the microbatches are known, only the excess over the ideal schedule counts. */
 static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 {
@@ -49,8 +66,12 @@ static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 	double idle = has_stalls ? tsi_rule_real(ctx, "pipeline.stall_ratio") : bubble;
 	double value = has_ideal ? tsi_rule_real(ctx, "pipeline.excess_ratio") : idle;
 
-	if (value < tsi_rule_parameter(ctx, has_ideal ? "threshold" : "bubble"))
+	if (value < tsi_rule_parameter(ctx, has_ideal ? "threshold" : "bubble")) {
+		if (has_ideal && tsi_rule_real(ctx, "pipeline.ideal_bubble_ratio") >=
+					 tsi_rule_parameter(ctx, "bubble_high"))
+			fire_few_microbatches(ctx);
 		return;
+	}
 	tsi_rule_fire(ctx,
 		      value >= tsi_rule_parameter(ctx, has_ideal ? "high" : "bubble_high")
 			      ? TSCOPE_SEVERITY_HIGH
@@ -70,7 +91,9 @@ const struct rule tsi_rule_dist_pipeline_bubble = {
 		.id = "DIST.PIPELINE_BUBBLE",
 		.summary = "stages of the pipeline idle",
 		.trigger = "Where the microbatches are known: fires where the bubble exceeds the "
-			   "ideal one by at least threshold, high from high on, else med. Else: "
+			   "ideal one by at least threshold, high from high on, else med; below, "
+			   "fires as med where the ideal one itself is at least bubble_high: the "
+			   "microbatches are too few. Where they are not known: "
 			   "fires where the bubble is at least bubble, high from bubble_high on, "
 			   "else med. Where collectives match across ranks, the bubble is "
 			   "pipeline.stall_ratio, which holds no transfers but those between "

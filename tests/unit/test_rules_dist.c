@@ -239,6 +239,18 @@ static const struct rule_case cases[] = {
 	  "high: the stages of the pipeline idle for 60.0 % of the step (most in stage 2)" },
 	/* Most of it is what filling and draining cost. */
 	{ "DIST.PIPELINE_BUBBLE", QUIET, BUBBLE("0.27") EXCESS("0.02"), NULL, "" },
+	/* 4 stages with 2 microbatches; 4 of them: 3/7. */
+	{ "DIST.PIPELINE_BUBBLE", FIRES,
+	  BUBBLE("0.61") "pipeline.ideal_bubble_ratio 0.6\npipeline.excess_ratio 0.01\n", NULL,
+	  "med: too few microbatches: the stages of the pipeline idle for 61.0 % of the step, "
+	  "60.0 % even in the best case (twice as many, of half the size: 42.9 % in the best "
+	  "case)" },
+	{ "DIST.PIPELINE_BUBBLE", AT,
+	  BUBBLE("0.45") "pipeline.ideal_bubble_ratio 0.4499\npipeline.excess_ratio 0.0\n", NULL,
+	  "" },
+	{ "DIST.PIPELINE_BUBBLE", AT,
+	  BUBBLE("0.45") "pipeline.ideal_bubble_ratio 0.45\npipeline.excess_ratio 0.0\n", NULL,
+	  "med: too few microbatches" },
 	{ "DIST.PIPELINE_BUBBLE", QUIET, BUBBLE("0.1"), NULL, "" },
 	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.3") EXCESS("0.05"), NULL, "med: the stages" },
 	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.3") EXCESS("0.0499"), NULL, "" },
