@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs `tscope trace` on random traces of training with modules (make_modules.py) and compares its
+figures by module and by function with what is true, all of them to the ns; sums included.
+
+usage: compare_modules.py TSCOPE [ROUNDS [FIRST_SEED]]
+"""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import make_modules
+
+SUMS = ("forward_ns", "backward_ns", "comm_ns", "copy_ns", "kernel_count", "launch_count",
+        "sync_count", "sync_ns", "call_count", "repeated_count", "flops", "host_ns")
+
+
+def cls(name):
+    return re.sub(r"_\d+$", "", name)
+
+
+def tree_of(order):
+    """Children of each path, in order."""
+    children = collections.defaultdict(list)
+    for path in order:
+        for end in range(1, len(path) + 1):
+            if path[:end] not in children[path[:end - 1]]:
+                children[path[:end - 1]].append(path[:end])
+    return children
+
+
+def labels_of(children):
+    """The path of classes of each path of modules, repeated layers as one."""
+    def shape(path):
+        return (cls(path[-1]), tuple(shape(child) for child in children[path]))
+
+    labels, pending = {(): ""}, [()]
+    variants = collections.defaultdict(list)  # repeated shapes by (label of the parent, class)
+    repeated = set()
+    for path in pending:  # by level; siblings in their order
+        pending.extend(children[path])
+        siblings = children[path]
+        for child in siblings:
+            kind = cls(child[-1])
+            alike = [s for s in siblings if children[s] and shape(s) == shape(child)]
+            same = [s for s in siblings if cls(s[-1]) == kind]
+            label = kind
+            if children[child] and len(alike) > 1:
+                known = variants[labels[path], kind]
+                if shape(child) not in known:
+                    known.append(shape(child))
+                number = known.index(shape(child))
+                label += ".*" + (f"({number + 1})" if number else "")
+                repeated.add(child)
+            elif len(same) > 1:
+                label += f"[{same.index(child)}]"
+            labels[child] = f"{labels[path]}.{label}" if path else label
+    return labels, repeated
+
+
+def windows_of(writer, facts):
+    """Of the steps that count, which others check: start and end."""
+    steps = facts["steps"]["list"]
+    counted = [step for step in steps if not step["mark"]] or steps
+    first = writer.steps[0] - steps[0]["start_ns"]
+    assert [step["start_ns"] + first for step in steps] == writer.steps
+    return [(step["start_ns"] + first, step["start_ns"] + first + step["wall_ns"])
+            for step in counted]
+
+
+def host_time(writer, windows, field):
+    """Of the threads that are somewhere: time by place, and all of it."""
+    times, total = collections.Counter(), 0
+    for thread in {id(t): t for t in (writer.main, writer.autograd)}.values():
+        if not any(entry[1 + field] for entry in thread.log):
+            continue
+        points = thread.log + [(2 ** 62, *thread.log[-1][1:])]
+        for start, end in windows:
+            total += end - start
+            for now, after in zip(points, points[1:]):
+                overlap = min(end, after[0]) - max(start, now[0])
+                if overlap > 0:
+                    times[now[1 + field] or (() if field == 0 else "")] += overlap
+    return times, total
+
+
+def own_sums(writer, windows, field):
+    sums = collections.defaultdict(collections.Counter)
+    for at, path, source, _, what in writer.facts:
+        if any(start <= at < end for start, end in windows):
+            sums[path if field == 0 else source or ""].update(what)
+    times, total = host_time(writer, windows, field)
+    for place, ns in times.items():
+        sums[place]["host_ns"] = ns
+    return sums, total
+
+
+def device_ns(sums):
+    return sums["forward_ns"] + sums["backward_ns"]
+
+
+def median(values):
+    values, count = sorted(values), len(values)
+    low, high = values[(count - 1) // 2], values[count // 2]
+    return low + (high - low + 1) // 2
+
+
+def truth_of(writer, facts):
+    windows = windows_of(writer, facts)
+    own, host_ns = own_sums(writer, windows, 0)
+    children = tree_of(writer.order)
+    labels, repeated = labels_of(children)
+    whole = {}
+    for path in sorted(labels, key=len, reverse=True):
+        whole[path] = own[path].copy()
+        for child in children[path]:
+            whole[path].update(whole[child])
+    rows, total = {}, device_ns(whole[()])
+    for path, label in labels.items():
+        row = rows.setdefault(label or make_modules.OUTSIDE,
+                              {"own": collections.Counter(), "whole": collections.Counter(),
+                               "modules": 0})
+        row["own"].update(own[path])
+        row["whole"].update(whole[path] if path else own[path])
+        row["modules"] += 1
+    return {"rows": rows, "device_ns": total, "host_ns": host_ns, "own": own, "whole": whole,
+            "labels": labels, "repeated": repeated, "count": len(labels) - 1,
+            "odd": odd_layers(labels, repeated, own, whole, total)}
+
+
+def odd_layers(labels, repeated, own, whole, total):
+    likes = collections.defaultdict(list)
+    for path, label in labels.items():
+        likes[label].append(path)
+    odd = []
+    for path in repeated:
+        times = [device_ns(whole[p]) for p in likes[labels[path]]]
+        time, middle = device_ns(whole[path]), median(times)
+        if (len(times) < 4 or time <= middle or time < 1.3 * middle or
+                time - middle < 0.01 * total):
+            continue
+        excess = [device_ns(own[p]) - median([device_ns(own[q]) for q in likes[labels[p]]])
+                  for p in labels if p[:len(path)] == path]
+        odd.append((path[-1], labels[path], time, middle, len(times), max(excess)))
+    return sorted(odd, key=str)
+
+
+def compare_module(name, row, truth):
+    own, whole = truth["own"], truth["whole"]
+    expected = {"self_host_ns": own["host_ns"], "host_ns": whole["host_ns"],
+                "self_device_ns": device_ns(own), "device_ns": device_ns(whole)}
+    expected.update((key, whole[key]) for key in
+                    ("forward_ns", "backward_ns", "comm_ns", "copy_ns", "kernel_count",
+                     "launch_count", "sync_ns"))
+    if whole["flops"]:
+        expected["flops"] = whole["flops"]
+    if name != make_modules.OUTSIDE:
+        expected.update(module_count=truth["modules"], call_count=own["call_count"],
+                        repeated_count=own["repeated_count"])
+    for key, value in expected.items():
+        if row.get(key) != value:
+            yield f"{name}: {key} {row.get(key)}, in truth {value}"
+
+
+def compare_modules(facts, truth):
+    table = {row["name"]: row for row in facts["by_module"]}
+    if set(table) != set(truth["rows"]):
+        yield f"modules {sorted(set(table) ^ set(truth['rows']))}"
+        return
+    for name, row in table.items():
+        yield from compare_module(name, row, truth["rows"][name])
+    for fact, column in (("device_ns", "self_device_ns"), ("host_ns", "self_host_ns")):
+        total = sum(row[column] for row in table.values())
+        if not facts[fact] == total == truth[fact]:
+            yield f"{fact} {facts[fact]}, of rows {total}, in truth {truth[fact]}"
+    if facts["module_count"] != truth["count"]:
+        yield f"{facts['module_count']} modules, in truth {truth['count']}"
+    odd = sorted(((row["layer"], row["name"], row["ns"], row["median_ns"], row["module_count"],
+                   row["because_ns"] or 0) for row in facts["odd_layers"]), key=str)
+    if odd != truth["odd"]:
+        yield f"odd layers {odd}, in truth {truth['odd']}"
+
+
+def compare_sources(facts, writer, windows):
+    sums, host_ns = own_sums(writer, windows, 1)
+    table = {row["name"]: row for row in facts["by_function"]}
+    for source, truth in sums.items():
+        row = table.get(source or make_modules.NOBODY, {})
+        expected = {"host_ns": truth["host_ns"], "device_ns": device_ns(truth)}
+        expected.update((key, truth[key]) for key in
+                        ("forward_ns", "backward_ns", "comm_ns", "copy_ns", "kernel_count",
+                         "launch_count", "sync_count", "sync_ns"))
+        for key, value in expected.items():
+            if row.get(key) != value:
+                yield f"{source}: {key} {row.get(key)}, in truth {value}"
+    for fact in ("device_ns", "host_ns"):
+        total = sum(row[fact] for row in table.values())
+        if facts[fact] != total:
+            yield f"sources {fact} {facts[fact]}, of rows {total}"
+    if facts["host_ns"] != host_ns:
+        yield f"sources host_ns {facts['host_ns']}, in truth {host_ns}"
+
+
+def check(program, seed, folder):
+    text, writer = make_modules.random_trace(seed)
+    path = folder / "trace.json"
+    path.write_text(text)
+    done = subprocess.run([program, "trace", "--format", "json", "--full", path], capture_output=True,
+                          check=False, timeout=60)
+    if done.returncode != 0:
+        return [f"exit {done.returncode}: {done.stderr.decode()}"]
+    facts = json.loads(done.stdout)["runs"][0]["facts"]
+    truth = truth_of(writer, facts)
+    return [*compare_modules(facts["modules"], truth),
+            *compare_sources(facts["sources"], writer, windows_of(writer, facts))]
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + rounds):
+            found = check(program, seed, pathlib.Path(folder))
+            wrong += bool(found)
+            for difference in found[:8]:
+                print(f"seed {seed}: {difference}")
+    print(f"{rounds - wrong} of {rounds} traces agree")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Traces of training with frames of modules and of the user's code, simulated, with whose time it
+is beside: threads' time, device work, FLOPs and calls by path of modules and by function.
+
+Modules are nested, repeated, shared, recursive, called twice, checkpointed in both of torch's ways
+(forward code runs again in the backward pass) or compiled (one operator launches many kernels); they
+launch graphs, copies and collectives. Backward runs on a thread of its own or on the main thread.
+The truth is written down while the program runs, not read from the trace.
+
+usage: make_modules.py FOLDER SEED     writes trace.json and truth.json
+"""
+import collections
+import json
+import pathlib
+import random
+import sys
+
+BASE_NS = 1_700_000_000_000_000_000 // 7_889_238_000_000_000 * 7_889_238_000_000_000
+MAIN, AUTOGRAD, PID = 100, 101, 100
+OUTSIDE = "(outside modules)"
+NOBODY = "(outside the user's code)"
+
+
+class Module:
+    def __init__(self, cls, number):
+        self.cls, self.name, self.children, self.works = cls, f"{cls}_{number}", [], 1
+        self.source, self.way, self.again = None, "plain", 0
+
+
+class Model:
+    """A random tree of modules; numbers count up by class, as torch's do."""
+
+    def __init__(self, rng):
+        self.rng, self.numbers, self.made = rng, collections.Counter(), []
+        self.root = self.container("Net", 0)
+        if self.is_recursive():  # which of its calls runs again is written nowhere
+            for module in self.made:
+                module.way = module.way.replace("rerun", "plain")
+
+    def new(self, cls):
+        module = Module(cls, self.numbers[cls])
+        self.numbers[cls] += 1
+        module.works = self.rng.randint(0, 2)
+        if self.rng.random() < 0.3:
+            module.source = f"net_{cls.lower()}.py({len(cls)}): forward"
+        self.made.append(module)
+        return module
+
+    def leaf(self, cls=None):
+        return self.new(cls or self.rng.choice(["Linear", "Norm", "Act"]))
+
+    def block(self, cls, shape):
+        module = self.new(cls)
+        module.children = [self.leaf(name) for name in shape]
+        return module
+
+    def container(self, cls, depth):
+        rng, module = self.rng, self.new(cls)
+        for _ in range(rng.randint(1, 3)):
+            kind = rng.random()
+            if kind < 0.35 and depth < 3:
+                module.children.append(self.container(rng.choice(["Seq", "Part"]), depth + 1))
+            elif kind < 0.75:
+                name = rng.choice(["Block", "Layer"])
+                shape = [rng.choice(["Linear", "Norm"]) for _ in range(rng.randint(1, 3))]
+                for _ in range(rng.randint(1, 6)):
+                    module.children.append(self.block(name, shape))
+            else:
+                module.children.append(self.leaf())
+        if rng.random() < 0.15:
+            module.children.append(rng.choice(self.made[1:] or [module]))  # shared, or itself
+        for child in module.children:
+            child.way = rng.choice(["plain"] * 6 + ["checkpoint", "rerun"])
+            child.again = rng.random() < 0.1
+        return module
+
+    def is_recursive(self, module=None, around=()):
+        module = module or self.root
+        return module in around or any(self.is_recursive(child, (*around, module))
+                                       for child in module.children)
+
+
+class Thread:
+    def __init__(self, tid, first_sequence, number):
+        self.tid, self.sequence, self.number = tid, first_sequence, number
+        self.places, self.log = [((), None, False)], [(0, (), None, False)]
+
+
+class Writer:
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.events, self.now, self.device_free = [], 1000, 1000
+        self.correlation = 0
+        self.sums = collections.defaultdict(collections.Counter)     # by path
+        self.sources = collections.defaultdict(collections.Counter)  # by function
+        self.order = []                                              # paths as they first come
+        self.facts = []  # (launch time, path, source, what): added where the step counts
+        self.on_main = self.rng.random() < 0.3
+        first = self.rng.randrange(0, 50)
+        self.main = Thread(MAIN, first, 1)
+        self.autograd = self.main if self.on_main else Thread(
+            AUTOGRAD, first + self.rng.randrange(5000, 9000), 2)
+        self.tape = []
+
+    def tick(self, low=1, high=40):
+        self.now += self.rng.randint(low, high)
+        return self.now
+
+    def emit(self, cat, name, thread, start, end, args=None):
+        self.events.append({"ph": "X", "cat": cat, "name": name, "pid": PID, "tid": thread,
+                            "ts": start, "dur": end - start, "args": args or {}})
+
+    # ---- places
+
+    def enter(self, thread, path=None, source=None, backward=None):
+        old = thread.places[-1]
+        place = (old[0] if path is None else path, old[1] if source is None else source,
+                 old[2] if backward is None else backward)
+        if place[0] and place[0] not in self.order:
+            self.order.append(place[0])
+        thread.places.append(place)
+        thread.log.append((self.now, *place))
+
+    def leave(self, thread):
+        thread.places.pop()
+        thread.log.append((self.now, *thread.places[-1]))
+
+    def note(self, thread, what, backward=None):
+        path, source, is_backward = thread.places[-1]
+        self.facts.append((self.now, path, source, is_backward if backward is None else backward,
+                           what))
+
+    # ---- work
+
+    def device(self, thread, call, count=1, kind="kernel", linked=True, backward=None):
+        self.tick()
+        self.correlation += 1
+        start = self.now
+        self.note(thread, {"launch_count": 1})
+        self.tick(2, 9)
+        self.emit("cuda_runtime", call, thread.tid, start, self.now,
+                  {"correlation": self.correlation} if linked else {})
+        for _ in range(count):
+            begin = max(self.device_free + self.rng.randint(0, 5), self.now)
+            dur = self.rng.randint(5, 400)
+            self.device_free = begin + dur
+            name = {"kernel": "some_kernel", "copy": "Memcpy DtoD (Device -> Device)",
+                    "comm": "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)"}[kind]
+            cat = "gpu_memcpy" if kind == "copy" else "kernel"
+            self.events.append({"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": 7,
+                                "ts": begin, "dur": dur,
+                                "args": {"device": 0, "stream": 7,
+                                         "correlation": self.correlation}})
+            path, source, is_backward = thread.places[-1]
+            is_backward = is_backward if backward is None else backward
+            what = {"backward_ns" if is_backward else "forward_ns": dur}
+            if kind == "copy":
+                what["copy_ns"] = dur
+            else:
+                what["kernel_count"] = 1
+            if kind == "comm":
+                what["comm_ns"] = dur
+            self.facts.append((start, path, source, is_backward, what))
+
+    def product(self, thread, args, backward=None):
+        """aten::linear around aten::mm, which launches kernels."""
+        outer, inner = self.tick(), self.tick()
+        m, k, n = (8 * self.rng.randint(1, 16) for _ in range(3))
+        self.note(thread, {"flops": 2 * m * k * n})
+        self.device(thread, "cudaLaunchKernel", self.rng.randint(1, 2), backward=backward)
+        inner_end = self.tick()
+        self.emit("cpu_op", "aten::mm", thread.tid, inner, inner_end,
+                  {**args, "Input Dims": [[m, k], [k, n]], "Input type": ["float", "float"]})
+        self.emit("cpu_op", "aten::linear", thread.tid, outer, self.tick(), args)
+
+    def op(self, thread, records):
+        """Some forward operator, which makes a node of the backward pass if autograd records."""
+        args = {"Sequence number": thread.sequence, "Fwd thread id": 0} if records else {}
+        kind = self.rng.random()
+        if kind < 0.35:
+            self.product(thread, args)
+        elif kind < 0.45:  # compiled: one operator, many kernels
+            start = self.tick()
+            for _ in range(self.rng.randint(1, 3)):
+                self.device(thread, "cuLaunchKernel")
+            self.emit("cpu_op", "CompiledFunction", thread.tid, start, self.tick(), args)
+        elif kind < 0.55:
+            self.device(thread, "cudaGraphLaunch", self.rng.randint(1, 4))
+            return
+        elif kind < 0.65:
+            start = self.tick()
+            self.device(thread, "cudaLaunchKernel", kind="comm")
+            self.emit("cpu_op", "c10d::allreduce_", thread.tid, start, self.tick(), args)
+        elif kind < 0.75:
+            start = self.tick()
+            self.device(thread, "cudaMemcpyAsync", kind="copy")
+            self.emit("cpu_op", "aten::copy_", thread.tid, start, self.tick(), args)
+        elif kind < 0.8:
+            start = self.tick()
+            before = self.tick()
+            self.tick(5, 60)
+            self.emit("cuda_runtime", "cudaStreamSynchronize", thread.tid, before, self.now)
+            end = self.now
+            self.now = before
+            self.note(thread, {"sync_count": 1, "sync_ns": end - before})
+            self.now = end
+            self.emit("cpu_op", "aten::item", thread.tid, start, self.tick(), args)
+        else:
+            start = self.tick()
+            if self.rng.random() < 0.7:
+                self.device(thread, "cudaLaunchKernel")
+            self.emit("cpu_op", "aten::add", thread.tid, start, self.tick(), args)
+        if records:
+            self.tape.append(("node", thread.number, thread.sequence, thread.places[-1]))
+            thread.sequence += 1
+
+    # ---- forward
+
+    def call(self, thread, module, records, parent=None):
+        start, around = self.tick(), thread.places[-1]
+        self.enter(thread, path=(around[0] if parent is None else parent) + (module.name,))
+        self.note(thread, {"call_count": 1, "repeated_count": int(around[2])})
+        self.tick()
+        if module.source:
+            source_start = self.tick()
+            self.enter(thread, source=module.source)
+        for _ in range(module.works):
+            self.op(thread, records)
+        for child in module.children:
+            if len(thread.places[-1][0]) < 8:  # a module that calls itself ends
+                self.run(thread, child, records)
+                if child.again:
+                    self.run(thread, child, records)
+        if module.source:
+            self.emit("python_function", module.source, thread.tid, source_start, self.tick())
+            self.leave(thread)
+        self.tick()
+        self.emit("python_function", f"nn.Module: {module.name}", thread.tid, start, self.now,
+                  {"Python id": len(self.events), "Python module id": 0})
+        self.leave(thread)
+        self.tick()
+
+    def run(self, thread, module, records):
+        if module.way == "plain" or not records or thread is not self.main or self.on_main:
+            self.call(thread, module, records)
+        elif module.way == "checkpoint":
+            sequence, place = thread.sequence, thread.places[-1]
+            thread.sequence += 1
+            start = self.tick()
+            self.call(thread, module, False)
+            self.emit("cpu_op", "CheckpointFunction", thread.tid, start, self.tick(),
+                      {"Sequence number": sequence, "Fwd thread id": 0})
+            self.tape.append(("checkpoint", thread.number, sequence, place, module))
+        else:  # the first node within that needs what was not kept runs it again
+            place, first = thread.places[-1], len(self.tape)
+            self.call(thread, module, True)
+            if len(self.tape) > first and self.tape[-1][0] == "node":
+                self.tape[-1] = ("rerun", *self.tape[-1][1:], module, place)
+
+    # ---- backward
+
+    def node(self, entry):
+        thread, name = self.autograd, "MmBackward0"
+        args = {"Sequence number": entry[2], "Fwd thread id": entry[1]}
+        start = self.tick()
+        self.enter(thread, path=entry[3][0], source=entry[3][1] or "", backward=True)
+        inner = self.tick()
+        if entry[0] == "checkpoint":
+            name = "CheckpointFunctionBackward"
+            outer_tape, self.tape = self.tape, []
+            self.call(thread, entry[4], True)
+            inner_tape, self.tape = self.tape, outer_tape
+            for recorded in reversed(inner_tape):
+                self.node(recorded)
+        elif entry[0] == "rerun":
+            self.call(thread, entry[4], False, entry[5][0])
+        if self.rng.random() < 0.5:
+            self.product(thread, {})
+        elif self.rng.random() < 0.7:
+            self.device(thread, "cudaLaunchKernel")
+        self.emit("cpu_op", name, thread.tid, inner, self.tick(), args)
+        self.emit("cpu_op", f"autograd::engine::evaluate_function: {name}", thread.tid, start,
+                  self.tick(), args)
+        self.leave(thread)
+        self.tick()
+
+    def unknown_node(self):
+        """Of an operator before the capture, or of none: it adds up gradients."""
+        thread, start = self.autograd, self.tick()
+        sequence = self.rng.choice([2 ** 23 + 5, -1])
+        self.device(thread, "cudaLaunchKernel", backward=True)
+        self.emit("cpu_op", "autograd::engine::evaluate_function: AccumulateGrad", thread.tid,
+                  start, self.tick(), {"Sequence number": sequence, "Fwd thread id": 1})
+
+    # ---- the program
+
+    def loss_and_backward(self):
+        self.op(self.main, True)
+        tape, self.tape = self.tape, []
+        for entry in reversed(tape):
+            self.node(entry)
+            if self.rng.random() < 0.1:
+                self.unknown_node()
+        self.op(self.main, False)  # the optimizer
+
+    def program(self, model, steps):
+        self.steps = []
+        for number in range(steps):
+            start = self.tick()
+            self.enter(self.main, source="train.py(3): step")
+            for _ in range(2):
+                self.tick()
+            self.run(self.main, model.root, True)
+            self.loss_and_backward()
+            self.emit("python_function", "train.py(3): step", MAIN, start, self.tick())
+            self.leave(self.main)
+            self.tick()
+            self.emit("user_annotation", f"ProfilerStep#{number + 1}", MAIN, start - 1, self.now)
+            self.steps.append(start - 1)
+            if self.rng.random() < 0.5:
+                self.now = max(self.now, self.device_free + 1)
+            self.tick()
+        self.end = max(self.now, self.device_free)
+
+
+def dumps(writer):
+    def us(ns):
+        return f"{ns // 1000}.{ns % 1000:03d}"
+    lines = []
+    for event in writer.events:
+        rest = {key: event[key] for key in ("ph", "cat", "name", "pid", "tid")}
+        text = json.dumps(rest)[:-1]
+        args = json.dumps(event["args"])
+        lines.append(f'{text}, "ts": {us(event["ts"])}, "dur": {us(event["dur"])}, '
+                     f'"args": {args}}}')
+    return ('{"schemaVersion": 1, "with_stack": 1, "baseTimeNanoseconds": '
+            f'{BASE_NS}, "traceEvents": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def random_trace(seed):
+    """The text of a trace, and the writer that knows all of it."""
+    writer = Writer(seed)
+    writer.program(Model(writer.rng), writer.rng.randint(1, 4))
+    if writer.rng.random() < 0.5:
+        writer.rng.shuffle(writer.events)
+    return dumps(writer), writer
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    text, writer = random_trace(int(sys.argv[2]))
+    folder.mkdir(exist_ok=True)
+    (folder / "trace.json").write_text(text)
+    (folder / "truth.json").write_text(json.dumps([list(fact) for fact in writer.facts]))
+
+
+if __name__ == "__main__":
+    main()
