@@ -158,4 +158,12 @@ enum tscope_status tscope_report_write_diff(FILE *out, const struct tscope_diff_
  */
 void tscope_write_escaped(FILE *out, const char *text);
 
+/*
+ * Writes stacks for flame graph tools, of the analysis of an open trace, "outer;…;inner ns" a line:
+ * device time by modules around, operator and kernel; without devices the time of threads by
+ * modules and functions of the user's code. TSCOPE_E_FORMAT: it has neither; TSCOPE_E_WRITE.
+ */
+enum tscope_status tscope_analysis_write_stacks(FILE *out, const struct tscope_analysis *analysis,
+						struct tscope_error *err);
+
 #endif

@@ -8,7 +8,7 @@
 
 #include "analyze/analysis_parts.h"
 #include "analyze/analyzer_table.h"
-#include "analyze/modules/places.h"
+#include "analyze/modules/module_stacks.h"
 #include "analyze/ops/kernel_vote.h"
 #include "analyze/ops/trace_flops.h"
 #include "analyze/shared/anchor.h"
@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tscope/report.h>
 
 #include "base/array.h"
 #include "base/parallel.h"
@@ -212,6 +213,7 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 {
 	scope->kernel_kinds = tsi_kernel_kinds(analysis->trace, &analysis->of_trace);
 	scope->places = tsi_places_new(analysis->timeline, &analysis->of_trace);
+	analysis->places = scope->places;
 	enum tscope_status status = tsi_arena_status(&analysis->of_trace, err);
 	if (status == TSCOPE_OK)
 		status = run_trace_jobs(analysis, scope, true, err);
@@ -384,6 +386,7 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 	tsi_trace_flops_free(analysis->flops);
 	analysis->flops = NULL;
 	tsi_arena_deinit(&analysis->of_trace);
+	analysis->places = NULL;
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
 	return keeper.status;
@@ -439,6 +442,12 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 const struct tscope_trace *tscope_analysis_trace(const struct tscope_analysis *analysis)
 {
 	return analysis->trace;
+}
+
+enum tscope_status tscope_analysis_write_stacks(FILE *out, const struct tscope_analysis *analysis,
+						struct tscope_error *err)
+{
+	return tsi_module_write_stacks(out, analysis->trace, analysis->places, err);
 }
 
 const struct tscope_timeline *tscope_analysis_timeline(const struct tscope_analysis *analysis)

@@ -15,8 +15,9 @@ struct analysis_device {
 struct tscope_analysis {
 	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
 	const struct tscope_timeline *timeline;
-	struct trace_flops *flops;            /* of the trace, as long as that is open */
-	struct arena of_trace;                /* likewise: kernel_kinds of the scope */
+	struct trace_flops *flops; /* of the trace, as long as that is open */
+	struct arena of_trace;     /* likewise: kernel_kinds, places of the scope */
+	const struct places *places;
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	/* Files about memory, asked before `before`; NULL where there is none. */
 	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];

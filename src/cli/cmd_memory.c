@@ -5,6 +5,7 @@
  * that cannot be read does not keep the others from being reported.
  */
 #include "command.h"
+#include "flamegraph.h"
 #include "gates.h"
 #include "loss.h"
 #include "message.h"
@@ -189,21 +190,6 @@ static enum exit_code write_flamegraph(const struct tscope_memory *memory,
 	return output_finish(&out, status);
 }
 
-static enum exit_code check_flamegraph(const struct options *options)
-{
-	if (!options->flamegraph)
-		return EXIT_CODE_OK;
-	if (options->operand_count != 1) {
-		say("--flamegraph needs exactly one snapshot or capture", "", "");
-		return EXIT_CODE_USAGE;
-	}
-	if (options->output && strcmp(options->output, options->flamegraph) == 0) {
-		say("--output and --flamegraph both name ", options->output, "");
-		return EXIT_CODE_USAGE;
-	}
-	return EXIT_CODE_OK;
-}
-
 /* The flame graph must not replace the report either, whatever its path looks like. */
 static enum exit_code write_outputs(const struct files *files, const struct options *options)
 {
@@ -234,7 +220,7 @@ static enum exit_code load_and_report(struct files *files, const struct options 
 static enum exit_code run_memory(const struct options *options)
 {
 	struct files files = { 0 };
-	enum exit_code code = check_flamegraph(options);
+	enum exit_code code = flamegraph_check(options, "snapshot or capture");
 
 	if (code != EXIT_CODE_OK)
 		return code;

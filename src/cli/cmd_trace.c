@@ -5,9 +5,11 @@
  * cannot be read does not keep the others from being reported.
  */
 #include "command.h"
+#include "flamegraph.h"
 #include "gates.h"
 #include "loss.h"
 #include "message.h"
+#include "output.h"
 #include "progress.h"
 #include "reports.h"
 
@@ -132,12 +134,35 @@ static enum exit_code report(const struct loaded *files, size_t count,
 	return worse(code, judge_gates(files, count, options));
 }
 
+static enum exit_code write_flamegraph(const struct loaded *file, const struct options *options)
+{
+	struct tscope_error err = { 0 };
+	enum exit_code code = EXIT_CODE_OUTPUT;
+	struct inputs inputs;
+	struct output out;
+
+	inputs_init(&inputs, options);
+	if (output_open(&out, options->flamegraph, &inputs)) {
+		enum tscope_status status =
+			tscope_analysis_write_stacks(out.stream, file->analysis, &err);
+		if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
+			say_error(tscope_trace_info(file->trace)->path, &err, "");
+		code = output_finish(&out, status);
+	}
+	inputs_deinit(&inputs);
+	return code;
+}
+
 static enum exit_code run_trace(const struct options *options)
 {
 	struct loaded *files = calloc((size_t)options->operand_count, sizeof(*files));
-	enum exit_code code = EXIT_CODE_OK;
+	enum exit_code code = flamegraph_check(options, "trace");
 	size_t count = 0;
 
+	if (code != EXIT_CODE_OK) {
+		free(files);
+		return code;
+	}
 	if (!files) {
 		say_nomem();
 		return EXIT_CODE_INTERNAL;
@@ -160,6 +185,8 @@ static enum exit_code run_trace(const struct options *options)
 	}
 	if (count > 0)
 		code = worse(code, report(files, count, options));
+	if (count > 0 && options->flamegraph)
+		code = worse(code, write_flamegraph(files, options));
 	while (count > 0)
 		unload(&files[--count]);
 	free(files);

@@ -8,7 +8,7 @@ tscope memory --flamegraph-at start data/oom.pickle
 echo $?
 tscope memory --warmup 1 data/oom.pickle
 echo $?
-tscope trace --flamegraph stacks.txt data/two_steps.json
+tscope report --flamegraph stacks.txt data/two_steps.json
 echo $?
 tscope memory
 echo $?

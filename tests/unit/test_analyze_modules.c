@@ -11,6 +11,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tscope/report.h>
 
 enum { MAIN = 1, AUTOGRAD = 2 };
 
@@ -169,6 +172,56 @@ static void recursive_and_shared(void **state)
 	analyzed_free(a);
 }
 
+/* The durations of the same kernels, which sum to 761 ns. */
+static void stacks_for_flame_graphs(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(two_blocks());
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	assert_int_equal(tscope_analysis_write_stacks(out, a->analysis, NULL), TSCOPE_OK);
+	fclose(out);
+	assert_string_equal(text, "(outside modules);aten::mse_loss;k 5\n"
+				  "(outside modules);backward;" NODE ";k 16\n"
+				  "Net_0;Block_0;Linear_0;aten::mm;k 50\n"
+				  "Net_0;Block_0;Linear_1;aten::mm;k 60\n"
+				  "Net_0;Block_0;Linear_1;backward;" NODE ";k 120\n"
+				  "Net_0;Block_1;Linear_2;aten::mm;k 50\n"
+				  "Net_0;Block_1;Linear_2;backward;aten::mm;k 50\n"
+				  "Net_0;Block_1;Linear_2;backward;" NODE ";k 100\n"
+				  "Net_0;Block_1;Linear_3;aten::mm;k 200\n"
+				  "Net_0;Block_1;Linear_3;backward;" NODE ";k 100\n"
+				  "Net_0;aten::add;k 10\n");
+	free(text);
+	analyzed_free(a);
+}
+
+/* Without device work the threads' time, by module and function: Net 490 of 1000 ns. */
+static void stacks_without_devices(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_span(t, "python_function", "train.py(3): a;b", MAIN, 0, 700);
+	add_module(t, "Net_0", MAIN, 10, 500);
+	test_op(t, "aten::mm", MAIN, 20, 20);
+	struct analyzed *a = analyze(t);
+	assert_int_equal(tscope_analysis_write_stacks(out, a->analysis, NULL), TSCOPE_OK);
+	fclose(out);
+	assert_string_equal(text, "(outside modules);train.py(3): a:b 210\n"
+				  "Net_0;train.py(3): a:b 490\n");
+	free(text);
+	analyzed_free(a);
+}
+
 static void no_modules(void **state)
 {
 	(void)state;
@@ -178,16 +231,19 @@ static void no_modules(void **state)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "modules: module_count device_ns host_ns", "- - -");
 	check_table(a, "modules.by_module: name", "");
+	struct tscope_error err;
+	assert_int_equal(tscope_analysis_write_stacks(stderr, a->analysis, &err), TSCOPE_E_FORMAT);
+	assert_string_equal(err.message,
+			    "neither device work nor Python frames: nothing for a flame graph");
 	analyzed_free(a);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forward_and_backward),
-		cmocka_unit_test(odd_layer),
-		cmocka_unit_test(recursive_and_shared),
-		cmocka_unit_test(no_modules),
+		cmocka_unit_test(forward_and_backward),   cmocka_unit_test(odd_layer),
+		cmocka_unit_test(recursive_and_shared),   cmocka_unit_test(stacks_for_flame_graphs),
+		cmocka_unit_test(stacks_without_devices), cmocka_unit_test(no_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,6 +259,7 @@ static const struct str library_files[] = {
 	TEXT("warnings.py"),
 	TEXT("typing_extensions.py"),
 	TEXT("collections/"),
+	TEXT("_collections_abc.py"),
 	TEXT("ctypes/"),
 	TEXT("encodings/"),
 	TEXT("json/"),
