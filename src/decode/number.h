@@ -100,11 +100,22 @@ static inline unsigned take_digits(const char *p, uint64_t *value)
  */
 #if defined(TSI_SCAN_AVX2)
 
-/* Turns the digits among sixteen characters into values, and counts the leading ones. */
+/*
+ * Turns the digits among sixteen characters into values, and counts the leading ones. What the
+ * constants are is hidden: the compiler would make them anew for each number, with as many
+ * instructions as all the rest takes.
+ */
 static inline unsigned count_16_digits(__m128i *chars)
 {
-	*chars = _mm_sub_epi8(*chars, _mm_set1_epi8('0'));
-	__m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(*chars, _mm_set1_epi8(9)), *chars);
+	static const uint8_t bytes[32] = {
+		'0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0',
+		9,   9,   9,   9,   9,   9,   9,   9,   9,   9,   9,   9,   9,   9,   9,   9,
+	};
+	const uint8_t *zeros = bytes;
+	TSI_HIDE(zeros);
+	__m128i nines = _mm_loadu_si128((const __m128i *)(const void *)(zeros + 16));
+	*chars = _mm_sub_epi8(*chars, _mm_loadu_si128((const __m128i *)(const void *)zeros));
+	__m128i are_digits = _mm_cmpeq_epi8(_mm_min_epu8(*chars, nines), *chars);
 	return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(are_digits));
 }
 
@@ -169,6 +180,9 @@ static inline unsigned take_thousandths(const char *p, uint64_t *value)
 	return count < 4 ? count : 0;
 }
 
+/* Nanoseconds of what is greater, of sixteen digits still, could overflow. */
+#define MAX_PLAIN_US UINT64_C(8999999999999999)
+
 /*
  * How many digits a number has is known some twenty cycles after where it begins, and only then
  * where what follows begins: chained from number to number over the whole file, that alone takes
@@ -187,25 +201,10 @@ static inline unsigned assume_digits(unsigned digits, uint8_t *last)
 	return digits;
 }
 
-/*
- * The usual form of a time, "1704161511420306.491", "12", "-3.5": an optional
- * minus, at most 16 digits before the point (not beginning with 9: that could
- * overflow) and at most 3 after it. Gives the end of these and the ns, or NULL for other
- * forms; whether what follows goes on with the number is for the caller to see.
- * 32 bytes are read. last: see assume_digits(), or NULL.
- */
-static inline const char *take_plain_ns(const char *p, uint8_t *last, int64_t *ns)
+/* Goes on behind the digits before the point of a time; see take_plain_ns(). */
+static inline const char *take_rest_of_ns(const char *p, uint64_t value, int64_t *ns)
 {
-	uint64_t value, thousandths = 0;
-	unsigned digits = take_16_digits(p, &value);
-	if (last)
-		digits = assume_digits(digits, last);
-	bool is_negative = tsi_unlikely(digits == 0) && *p == '-';
-	if (is_negative)
-		digits = take_16_digits(++p, &value);
-	if (tsi_unlikely(digits == 0 || (digits == 16 && *p == '9')))
-		return NULL;
-	p += digits;
+	uint64_t thousandths = 0;
 	if (*p == '.') {
 		unsigned decimals = take_thousandths(p + 1, &thousandths);
 		if (decimals == 0)
@@ -213,9 +212,40 @@ static inline const char *take_plain_ns(const char *p, uint8_t *last, int64_t *n
 		p += 1 + decimals;
 	}
 	*ns = (int64_t)(value * 1000 + thousandths);
-	if (tsi_unlikely(is_negative))
+	return p;
+}
+
+/* A time that does not begin with a digit. */
+static TSI_COLD const char *take_negative_ns(const char *p, int64_t *ns)
+{
+	uint64_t value;
+	unsigned digits = *p == '-' ? take_16_digits(++p, &value) : 0;
+	if (digits == 0 || value > MAX_PLAIN_US)
+		return NULL;
+	p = take_rest_of_ns(p + digits, value, ns);
+	if (p)
 		*ns = -*ns;
 	return p;
+}
+
+/*
+ * The usual form of a time, "1704161511420306.491", "12", "-3.5": an optional
+ * minus, at most 16 digits before the point (more than MAX_PLAIN_US could
+ * overflow) and at most 3 after it. Gives the end of these and the ns, or NULL for other
+ * forms; whether what follows goes on with the number is for the caller to see.
+ * 32 bytes are read. last: see assume_digits(), or NULL.
+ */
+static inline const char *take_plain_ns(const char *p, uint8_t *last, int64_t *ns)
+{
+	uint64_t value;
+	unsigned digits = take_16_digits(p, &value);
+	if (last)
+		digits = assume_digits(digits, last);
+	if (tsi_unlikely(digits == 0))
+		return take_negative_ns(p, ns);
+	if (tsi_unlikely(value > MAX_PLAIN_US))
+		return NULL;
+	return take_rest_of_ns(p + digits, value, ns);
 }
 
 /*

@@ -28,20 +28,36 @@ static inline const char *match_any_number(const char *p)
 	return behind == p ? NULL : behind;
 }
 
-/* The same for the usual number: of up to fifteen digits. */
+/*
+ * Behind the usual number, of up to fifteen digits alone; NULL for every other. As many as the one
+ * before had, which is in *last, are assumed and need no other look (see assume_digits()).
+ */
+static inline const char *match_usual(const char *p, unsigned digits, uint8_t *last)
+{
+	unsigned assumed = *last;
+	if (tsi_likely(digits == assumed)) {
+		TSI_HIDE(assumed);
+		digits = assumed;
+	} else if (digits - 1 < 15) {
+		*last = (uint8_t)digits;
+	} else {
+		return NULL;
+	}
+	return tsi_likely(p[digits] != '.') ? p + digits : NULL;
+}
+
 static inline const char *match_number(const char *p, uint8_t *last)
 {
-	unsigned digits = assume_digits(digits_at_16(p), last);
-	bool is_usual = digits - 1 < 15 && p[digits] != '.';
-	return tsi_likely(is_usual) ? p + digits : match_any_number(p);
+	const char *behind = match_usual(p, digits_at_16(p), last);
+	return tsi_likely(behind != NULL) ? behind : match_any_number(p);
 }
 
 /* The same, and its value if it is of digits alone. */
 static inline const char *match_value(const char *p, uint8_t *last, uint64_t *value)
 {
-	unsigned digits = assume_digits(take_16_digits(p, value), last);
-	if (tsi_likely(digits - 1 < 15 && p[digits] != '.'))
-		return p + digits;
+	const char *behind = match_usual(p, take_16_digits(p, value), last);
+	if (tsi_likely(behind != NULL))
+		return behind;
 	*value = UINT64_MAX;
 	return match_any_number(p);
 }

@@ -293,6 +293,7 @@ static unsigned cut(const struct sample *sample, struct kind_piece *pieces, uint
 			.tail = (uint8_t)(length - blocks),
 			.slot = (uint8_t)(is_last ? SLOT_END : number->slot),
 			.arg = (uint16_t)(is_last ? 0 : number->arg),
+			.last_digits = UINT8_MAX, /* none has so many */
 		};
 		at = is_last ? 0 : number->at + number->length;
 	}

@@ -61,7 +61,7 @@ struct kind_piece {
 	uint8_t tail;        /* bytes that count in its last block */
 	uint8_t slot;        /* enum kind_slot */
 	uint16_t arg;        /* of a number: what the sink calls it, or 0 */
-	uint8_t last_digits; /* of the number there, the last time */
+	uint8_t last_digits; /* of the number there, the last time that it was usual */
 };
 
 /* A text of the event: how far behind the beginning of a piece it begins and ends. */
