@@ -166,8 +166,8 @@ struct builder {
 	struct intern frame_texts; /* of frames that were asked about, as in the file */
 	/* Of the frame that came last: why it is a row; shorter ones of its name are none. */
 	enum frame_use frame_use;
-	uint32_t frame_least_ns;
-	struct frame_name *frame_names; /* frames.c; by their id */
+	uint32_t frame_least_ns, frame_cause_ns; /* those that take so long may be causes */
+	struct frame_name *frame_names;          /* frames.c; by their id */
 	size_t frame_name_capacity;
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
 	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
@@ -289,8 +289,17 @@ static inline struct work_shape tsi_no_shape(void)
 uint32_t tsi_find_span_kind(struct builder *b, const struct span_kind *kind);
 /* The index in trace->work_shapes. */
 uint32_t tsi_find_work_shape(struct builder *b, const struct work_shape *shape);
-/* What stands beside the row that is added next. */
-void tsi_add_op_ids(struct builder *b, struct event_ids ids);
+/* What stands beside the row that is added next: of operators, which are most, and of others. */
+static inline void tsi_add_op_ids(struct builder *b, struct event_ids ids)
+{
+	struct tscope_trace *trace = b->trace;
+	b->ids = ids;
+	if (tsi_builder_reserve(b, &trace->op_ids, &trace->op_id_capacity, trace->cpu_op_count + 1,
+				sizeof(*trace->op_ids)))
+		trace->op_ids[trace->cpu_op_count++] =
+			(struct op_ids){ ids.external_id, ids.sequence };
+}
+
 void tsi_add_call(struct builder *b, struct event_ids ids);
 void tsi_add_device_event(struct builder *b, struct event_ids ids, uint32_t collective);
 /* Room for more rows; false: it failed. */

@@ -66,6 +66,7 @@ bool tsi_keeps_frame(struct builder *b, const struct raw_event *event)
 		return false;
 	struct frame_name name = find_name(b, event);
 	b->frame_least_ns = name.is_place ? 0 : name.cause_ns;
+	b->frame_cause_ns = name.cause_ns;
 	if (event->dur_ns < b->frame_least_ns)
 		return false;
 	b->frame_use = event->dur_ns >= name.cause_ns ? FRAME_CHOSEN : FRAME_PLACE;

@@ -31,6 +31,12 @@ struct known_numbers {
 	int64_t allocated, reserved;
 };
 
+/* Frames of one name are rows as causes or as places, by how long they take. */
+struct known_frame {
+	uint32_t cause_ns; /* once one was a row: those that take so long are causes */
+	uint32_t rows[2];  /* in trace->spans.kinds: of a place, of a cause; NO_ROW: was none yet */
+};
+
 struct known_kind {
 	uint32_t category;
 	union {
@@ -41,7 +47,10 @@ struct known_kind {
 	uint8_t use;    /* enum known_use */
 	bool is_oom;
 	bool is_forward, is_backward; /* of an op, as the first */
-	struct known_numbers first;
+	union {
+		struct known_numbers first;
+		struct known_frame frame;
+	};
 };
 
 /* ---- numbers ------------------------------------------------------------------------- */
@@ -108,9 +117,25 @@ static inline bool read_numbers(const struct known_kind *known, const struct raw
 
 /* ---- taking -------------------------------------------------------------------------- */
 
+static bool keep_status(const struct builder *b, enum tscope_status *status,
+			struct tscope_error *err)
+{
+	*status = tsi_unlikely(b->status != TSCOPE_OK) ? tsi_builder_status(b, err) : TSCOPE_OK;
+	return true;
+}
+
+/* Is the time of an event one that counts? If not, that is counted. */
+static inline bool is_timed(struct builder *b, const struct raw_repeat *event)
+{
+	if (tsi_likely(tsi_is_good_span(event->ts_ns, event->dur_ns)))
+		return true;
+	b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
+	return false;
+}
+
 /* Out of memory for the side entry, the row does no harm: there will be no trace. */
-static void add_row(struct builder *b, const struct known_kind *known,
-		    const struct raw_repeat *event, struct event_ids ids)
+static inline void add_row(struct builder *b, const struct known_kind *known,
+			   const struct raw_repeat *event, struct event_ids ids)
 {
 	if (known->use == KNOWN_OP) {
 		if (tsi_drops_operator(b, event->dur_ns))
@@ -125,44 +150,56 @@ static void add_row(struct builder *b, const struct known_kind *known,
 	tsi_add_row(b, event->ts_ns, event->dur_ns, known->row_kind);
 }
 
-/* Of its own: what it keeps on the stack costs all events that come this way. */
-static TSI_NOINLINE void add_point(struct builder *b, const struct known_kind *known,
-				   int64_t time_ns, struct known_numbers numbers)
-{
-	struct allocator_point point = {
-		.time_ns = time_ns,
-		.allocated_bytes = numbers.allocated,
-		.reserved_bytes = numbers.reserved,
-		.device = known->device,
-		.is_oom = known->is_oom,
-	};
-	tsi_keep_allocator_point(b, &point);
-}
-
-static bool keep_status(const struct builder *b, enum tscope_status *status,
-			struct tscope_error *err)
-{
-	*status = tsi_unlikely(b->status != TSCOPE_OK) ? tsi_builder_status(b, err) : TSCOPE_OK;
-	return true;
-}
-
-/* An event of which more is wanted than that it was there. */
-static TSI_NOINLINE bool take_timed(struct builder *b, const struct raw_repeat *event,
-				    enum tscope_status *status, struct tscope_error *err)
+/* Most events of which more is wanted than that they were there. */
+static TSI_NOINLINE bool take_row(struct builder *b, const struct raw_repeat *event,
+				  enum tscope_status *status, struct tscope_error *err)
 {
 	const struct known_kind *known = &b->known[event->kind];
 	struct known_numbers numbers = { .ids = known->first.ids };
-	if (tsi_unlikely(known->use == KNOWN_POINT))
-		numbers = known->first;
 	if (!read_numbers(known, event, &numbers))
 		return false;
 	tsi_count_event(b, known->category);
-	if (tsi_unlikely(!tsi_is_good_span(event->ts_ns, event->dur_ns)))
-		b->sink.diagnostics[TSCOPE_DIAGNOSTIC_bad_timestamp]++;
-	else if (tsi_likely(known->use >= KNOWN_ROW))
+	if (is_timed(b, event))
 		add_row(b, known, event, numbers.ids);
-	else if (known->use == KNOWN_POINT)
-		add_point(b, known, event->ts_ns, numbers);
+	return keep_status(b, status, err);
+}
+
+/* What becomes no row but has a time: of its own, as points need more than rows. */
+static TSI_NOINLINE bool take_moment(struct builder *b, const struct raw_repeat *event,
+				     enum tscope_status *status, struct tscope_error *err)
+{
+	const struct known_kind *known = &b->known[event->kind];
+	struct known_numbers numbers = known->first;
+	if (!read_numbers(known, event, &numbers))
+		return false;
+	tsi_count_event(b, known->category);
+	if (is_timed(b, event) && known->use == KNOWN_POINT) {
+		struct allocator_point point = {
+			.time_ns = event->ts_ns,
+			.allocated_bytes = numbers.allocated,
+			.reserved_bytes = numbers.reserved,
+			.device = known->device,
+			.is_oom = known->is_oom,
+		};
+		tsi_keep_allocator_point(b, &point);
+	}
+	return keep_status(b, status, err);
+}
+
+/* A frame that is long enough for a row. */
+static TSI_NOINLINE bool take_frame(struct builder *b, const struct raw_repeat *event,
+				    enum tscope_status *status, struct tscope_error *err)
+{
+	const struct known_kind *known = &b->known[event->kind];
+	uint32_t row_kind = known->frame.rows[event->dur_ns >= known->frame.cause_ns];
+	if (row_kind == NO_ROW || !tsi_is_good_span(event->ts_ns, event->dur_ns))
+		return false;
+	tsi_count_event(b, known->category);
+	if (!b->drops_frames) {
+		b->trace->chosen_frame_count++;
+		b->trace->has_places = true;
+		tsi_add_row(b, event->ts_ns, event->dur_ns, row_kind);
+	}
 	return keep_status(b, status, err);
 }
 
@@ -182,8 +219,6 @@ static inline bool is_usual(struct builder *b, const struct known_kind *known,
 			    const struct raw_repeat *event)
 {
 	switch (known->use) {
-	case KNOWN_FRAME: /* few are long enough for a row */
-		return event->dur_ns >= known->row_least_ns;
 	case KNOWN_FLOW:
 		return !b->skips_flows;
 	case KNOWN_NO_TOTAL:
@@ -201,8 +236,12 @@ bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 	if (tsi_unlikely(event->kind >= b->known_count))
 		return false;
 	const struct known_kind *known = &b->known[event->kind];
+	if (known->use >= KNOWN_ROW)
+		return take_row(b, event, status, err);
 	if (known->use > KNOWN_FRAME)
-		return take_timed(b, event, status, err);
+		return take_moment(b, event, status, err);
+	if (known->use == KNOWN_FRAME && tsi_unlikely(event->dur_ns >= known->row_least_ns))
+		return take_frame(b, event, status, err);
 	if (tsi_unlikely(is_usual(b, known, event)))
 		return false;
 	if (known->use != KNOWN_SKIP)
@@ -263,7 +302,9 @@ static void learn(const struct builder *b, const struct raw_event *event,
 	else if (lesson->is_no_work)
 		known->use = lesson->is_flow ? KNOWN_FLOW : KNOWN_COUNT;
 	else if (lesson->is_frame)
-		known->use = KNOWN_FRAME;
+		*known = (struct known_kind){ .use = KNOWN_FRAME,
+					      .category = lesson->category,
+					      .frame.rows = { NO_ROW, NO_ROW } };
 	else if (event->name_escaped) /* a bad escape counts each time */
 		known->use = KNOWN_USUAL;
 	else if (event->phase == 'X' && trace->spans.count > lesson->row_count)
@@ -275,6 +316,18 @@ static void learn(const struct builder *b, const struct raw_event *event,
 					     lesson->bad_memory_count
 				     ? KNOWN_MOMENT /* the host's */
 				     : KNOWN_NO_TOTAL;
+}
+
+static void learn_frame(const struct builder *b, const struct raw_event *event,
+			const struct kind_lesson *lesson, struct known_kind *known)
+{
+	const struct spans *spans = &b->trace->spans;
+
+	known->row_least_ns = b->frame_least_ns;
+	if (spans->count == lesson->row_count || event->name_escaped) /* as in learn() */
+		return;
+	known->frame.cause_ns = b->frame_cause_ns;
+	known->frame.rows[b->frame_use == FRAME_CHOSEN] = spans->kind[spans->count - 1];
 }
 
 void tsi_learn_kind(struct builder *b, const struct raw_event *event,
@@ -291,5 +344,5 @@ void tsi_learn_kind(struct builder *b, const struct raw_event *event,
 	if (b->known[event->kind].use == KNOWN_NOT)
 		learn(b, event, lesson, &b->known[event->kind]);
 	if (lesson->is_frame)
-		b->known[event->kind].row_least_ns = b->frame_least_ns;
+		learn_frame(b, event, lesson, &b->known[event->kind]);
 }

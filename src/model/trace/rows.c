@@ -63,16 +63,6 @@ uint32_t tsi_find_work_shape(struct builder *b, const struct work_shape *shape)
 	return index;
 }
 
-void tsi_add_op_ids(struct builder *b, struct event_ids ids)
-{
-	struct tscope_trace *trace = b->trace;
-	b->ids = ids;
-	if (tsi_builder_reserve(b, &trace->op_ids, &trace->op_id_capacity, trace->cpu_op_count + 1,
-				sizeof(*trace->op_ids)))
-		trace->op_ids[trace->cpu_op_count++] =
-			(struct op_ids){ ids.external_id, ids.sequence };
-}
-
 /* An id that repeats the correlation names no operator. */
 static uint32_t telling_id(struct event_ids ids)
 {
