@@ -104,11 +104,8 @@ struct found {
 
 /* An operator that no other encloses. */
 struct outer_op {
-	struct interval time;
-	uint32_t row, name, inputs;
-	uint32_t last_row; /* of the last operator within it, or its own */
+	uint32_t row, end_row; /* behind what it encloses */
 	enum role role;
-	bool has_call, copies;
 };
 
 /* Operators from one select to the next, and how often these came in a row. */
@@ -125,7 +122,7 @@ struct work {
 	const struct tscope_timeline *timeline;
 	uint8_t *roles; /* by kind of span: enum role */
 	struct found found[PATTERN_COUNT];
-	struct outer_op op, before, before_that;
+	struct outer_op before, before_that; /* the operators in front of the one at hand */
 	struct loop loop;
 	uint32_t step;
 };
@@ -174,7 +171,13 @@ static bool find_roles(struct work *work, struct arena *arena)
 	       has[SELECT] || (has[REPLICATE] && trace->device_count > 1);
 }
 
-static enum role role_of_row(const struct work *work, uint32_t row)
+static struct interval time_of(const struct work *work, uint32_t row)
+{
+	return (struct interval){ tsi_start_ns(&work->trace->spans, row),
+				  tsi_span_end(work->trace, row) };
+}
+
+static inline enum role role_of_row(const struct work *work, uint32_t row)
 {
 	return (enum role)work->roles[work->trace->spans.kind[row]];
 }
@@ -209,24 +212,27 @@ static void end_loop(struct work *work)
 static void follow_loop(struct work *work, const struct outer_op *op)
 {
 	struct loop *loop = &work->loop;
+	const struct span_kind *kind = tsi_span_kind(&work->trace->spans, op->row);
 
 	if (op->role != SELECT) {
 		loop->length++;
-		loop->body = (loop->body ^ op->name) * UINT64_C(0x9e3779b97f4a7c15);
+		loop->body = (loop->body ^ kind->name) * UINT64_C(0x9e3779b97f4a7c15);
 		return;
 	}
-	bool goes_on = loop->count > 0 && loop->inputs == op->inputs && loop->length <= MAX_BODY &&
+	bool goes_on = loop->count > 0 && loop->inputs == kind->op.inputs &&
+		       loop->length <= MAX_BODY &&
 		       (loop->count == 1 || loop->body == loop->last_body);
 	uint64_t body = loop->body;
+	struct interval time = time_of(work, op->row);
 	if (!goes_on)
 		end_loop(work);
 	if (loop->count++ == 0)
-		loop->start_ns = op->time.start_ns;
-	loop->inputs = op->inputs;
+		loop->start_ns = time.start_ns;
+	loop->inputs = kind->op.inputs;
 	loop->last_body = body;
 	loop->body = 0;
 	loop->length = 0;
-	loop->end_ns = op->time.end_ns;
+	loop->end_ns = time.end_ns;
 }
 
 /* ---- one operator after the other ---- */
@@ -242,85 +248,88 @@ static struct str first_sizes(const struct tscope_trace *trace, uint32_t row)
 	return text;
 }
 
-/* A tensor of the size that the operator before has filled, without a call. */
-static bool copies_filled(const struct work *work)
+/* Does an operator copy by a call that it makes itself? */
+static bool copies(const struct work *work, const struct outer_op *op)
 {
-	const struct outer_op *op = &work->op, *before = &work->before;
+	enum role around = op->role;
 
-	if (op->role != TO || !op->copies || before->role == NOTHING || before->has_call ||
-	    role_of_row(work, before->last_row) != FILL)
-		return false;
-	struct str sizes = first_sizes(work->trace, op->row);
-	return sizes.length && tsi_str_equal(sizes, first_sizes(work->trace, before->last_row));
+	for (uint32_t row = op->row + 1; row < op->end_row; row++) {
+		enum role role = role_of_row(work, row);
+		if (role == CALL && around == COPY &&
+		    tsi_call_kind(work->trace, row) == CALL_MEMCPY)
+			return true;
+		if (role != NOTHING && role != CALL)
+			around = role;
+	}
+	return false;
 }
 
-static void end_op(struct work *work)
+/* The row of the last operator in one, if that fills a tensor and there is no call; or NO_ROW. */
+static uint32_t find_fill(const struct work *work, const struct outer_op *op)
 {
-	const struct outer_op *op = &work->op, *before = &work->before;
+	uint32_t last = op->row;
 
-	if (op->role == NOTHING)
-		return;
-	follow_loop(work, op);
+	for (uint32_t row = op->row + 1; row < op->end_row; row++) {
+		enum role role = role_of_row(work, row);
+		if (role == CALL)
+			return NO_ROW;
+		if (role != NOTHING)
+			last = row;
+	}
+	return role_of_row(work, last) == FILL ? last : NO_ROW;
+}
+
+/* A tensor of the size that the operator before has filled. */
+static bool copies_filled(const struct work *work, const struct outer_op *op)
+{
+	if (op->role != TO || work->before.role == NOTHING || !copies(work, op))
+		return false;
+	uint32_t fill = find_fill(work, &work->before);
+	if (fill == NO_ROW)
+		return false;
+	struct str sizes = first_sizes(work->trace, op->row);
+	return sizes.length && tsi_str_equal(sizes, first_sizes(work->trace, fill));
+}
+
+/* An operator that may end a pattern. */
+static void end_pattern(struct work *work, const struct outer_op *op)
+{
+	const struct outer_op *before = &work->before;
+
 	if (op->role == REPLICATE && work->trace->device_count > 1)
-		add_found(work, DATA_PARALLEL, op->time, 1);
+		add_found(work, DATA_PARALLEL, time_of(work, op->row), 1);
 	if (op->role == NORM && before->role == ADD)
 		before = &work->before_that;
 	if (op->role == NORM && before->role == BIASED_CONV)
-		add_found(work, CONV_BIAS, before->time, 1);
-	if (copies_filled(work))
+		add_found(work, CONV_BIAS, time_of(work, before->row), 1);
+	if (copies_filled(work, op))
 		add_found(work, HOST_TENSOR,
-			  (struct interval){ work->before.time.start_ns, op->time.end_ns }, 1);
-	work->before_that = work->before;
-	work->before = *op;
-	work->op.role = NOTHING;
-}
-
-static void open_op(struct work *work, uint32_t row, enum role role)
-{
-	const struct tscope_trace *trace = work->trace;
-	const struct span_kind *kind = tsi_span_kind(&trace->spans, row);
-
-	work->op = (struct outer_op){
-		.time = { tsi_start_ns(&trace->spans, row), tsi_span_end(trace, row) },
-		.row = row,
-		.name = kind->name,
-		.inputs = kind->op.inputs,
-		.last_row = row,
-		.role = role,
-	};
-}
-
-static void add_call(struct work *work, uint32_t row)
-{
-	struct outer_op *op = &work->op;
-
-	op->has_call = true;
-	op->copies |= role_of_row(work, op->last_row) == COPY &&
-		      tsi_call_kind(work->trace, row) == CALL_MEMCPY;
+			  (struct interval){ tsi_start_ns(&work->trace->spans, before->row),
+					     tsi_span_end(work->trace, op->row) },
+			  1);
 }
 
 static void walk_track(struct work *work, const struct track *track)
 {
-	const struct span_times times = tsi_span_times(&work->trace->spans);
-	const uint8_t *role_of_kind = work->roles;
-	struct outer_op *op = &work->op;
+	const struct spans *spans = &work->trace->spans;
+	uint32_t row = track->first, end = track->first + track->count;
 
-	work->op = work->before = work->before_that = (struct outer_op){ 0 };
-	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		enum role role = (enum role)role_of_kind[times.kind[row]];
-		if (role == NOTHING)
+	work->before = work->before_that = (struct outer_op){ 0 };
+	while (row < end) {
+		struct outer_op op = { .row = row, .role = role_of_row(work, row) };
+		if (op.role == NOTHING || op.role == CALL) {
+			row++;
 			continue;
-		bool is_inside = op->role != NOTHING && tsi_start_of(times, row) < op->time.end_ns;
-		if (!is_inside)
-			end_op(work);
-		if (role == CALL && is_inside)
-			add_call(work, row);
-		else if (is_inside)
-			op->last_row = row;
-		else if (role != CALL)
-			open_op(work, row, role);
+		}
+		row = tsi_time_seek(&spans->starts, row + 1, end, tsi_span_end(work->trace, row));
+		op.end_row = row;
+		if (op.role == SELECT || work->loop.count)
+			follow_loop(work, &op);
+		if (op.role != OPERATOR)
+			end_pattern(work, &op);
+		work->before_that = work->before;
+		work->before = op;
 	}
-	end_op(work);
 	end_loop(work);
 }
 
