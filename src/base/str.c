@@ -72,8 +72,14 @@ ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
 void tsi_letter_pairs_of(struct letter_pairs *pairs, struct str text)
 {
 	*pairs = (struct letter_pairs){ 0 };
-	for (size_t i = 1; i < text.length; i++)
-		pairs->is_there[text.data[i - 1] & 31][text.data[i] & 31] = true;
+	if (!text.length)
+		return;
+	unsigned before = text.data[0] & 31;
+	for (size_t i = 1; i < text.length; i++) {
+		unsigned letter = text.data[i] & 31;
+		pairs->behind[before] |= UINT32_C(1) << letter;
+		before = letter;
+	}
 }
 
 struct str tsi_str_take(struct str *rest, char end)

@@ -63,16 +63,21 @@ ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle);
  * every word has a pair that the text has not.
  */
 struct letter_pairs {
-	bool is_there[32][32];
+	uint32_t behind[32]; /* by letter: a bit for each that stands behind it somewhere */
 };
 
 void tsi_letter_pairs_of(struct letter_pairs *pairs, struct str text);
+
+static inline bool tsi_has_pair(const struct letter_pairs *pairs, char a, char b)
+{
+	return pairs->behind[a & 31] >> (b & 31) & 1;
+}
 
 /* False: tsi_str_find_nocase() does not find the needle in the text. */
 static inline bool tsi_may_hold(const struct letter_pairs *pairs, struct str needle)
 {
 	for (size_t i = 1; i < needle.length; i++)
-		if (!pairs->is_there[needle.data[i - 1] & 31][needle.data[i] & 31])
+		if (!tsi_has_pair(pairs, needle.data[i - 1], needle.data[i]))
 			return false;
 	return true;
 }

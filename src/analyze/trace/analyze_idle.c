@@ -214,8 +214,7 @@ static void add_culprits(const struct analysis_scope *scope, int64_t step_count,
 	for (size_t i = 0; i < parts.count; i++) {
 		const struct named_part *part = &parts.items[i];
 		of_cause = i && part->group == part[-1].group ? of_cause + 1 : 0;
-		if (part->group < TSI_IDLE_SLOT || of_cause >= MAX_CULPRITS ||
-		    part->kind == KIND_NONE)
+		if (of_cause >= MAX_CULPRITS || part->kind == KIND_NONE)
 			continue;
 		struct tscope_value *cells = tsi_table_row(out, CULPRITS_TABLE);
 		enum idle_cause cause = (enum idle_cause)(part->group - TSI_IDLE_SLOT);

@@ -155,11 +155,17 @@ static unsigned group_of(const struct analysis_scope *scope, unsigned slot, bool
 	return by_cause || !scope->trace->device_count ? slot : tsi_line_of_slot(slot);
 }
 
-/* All parts of the timeline; room for them is there. */
+/* Causes are asked for of idle time alone. */
+static unsigned first_slot(bool by_cause)
+{
+	return by_cause ? TSI_IDLE_SLOT : 0;
+}
+
+/* All parts of the timeline that are asked for; room for them is there. */
 static void list_parts(const struct analysis_scope *scope, bool by_cause, struct named_part *parts,
 		       struct fact_sheet *out)
 {
-	for (unsigned slot = 0; slot < TSI_PART_SLOTS; slot++) {
+	for (unsigned slot = first_slot(by_cause); slot < TSI_PART_SLOTS; slot++) {
 		const struct line_parts *of_slot = &scope->timeline->parts[slot];
 		for (size_t i = 0; i < of_slot->count; i++) {
 			uint32_t row = of_slot->items[i].row;
@@ -196,7 +202,7 @@ struct named_parts tsi_name_parts(const struct analysis_scope *scope, bool by_ca
 {
 	struct named_parts ret = { 0 };
 
-	for (unsigned i = 0; i < TSI_PART_SLOTS; i++)
+	for (unsigned i = first_slot(by_cause); i < TSI_PART_SLOTS; i++)
 		ret.count += scope->timeline->parts[i].count;
 	ret.items = tsi_arena_new(tsi_sheet_scratch(out), ret.count, sizeof(*ret.items));
 	if (!ret.items)

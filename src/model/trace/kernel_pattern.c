@@ -41,10 +41,11 @@ static size_t head_length(struct str name)
 	size_t at = 0;
 
 	while (at < name.length) {
-		size_t skipped = nameless(from(name, at));
-		if (skipped == 0 && (name.data[at] == '<' || name.data[at] == '('))
+		bool is_open = name.data[at] == '<' || name.data[at] == '(';
+		size_t skipped = is_open ? nameless(from(name, at)) : 1;
+		if (skipped == 0)
 			break;
-		at += skipped ? skipped : 1;
+		at += skipped;
 	}
 	return at;
 }
@@ -172,7 +173,7 @@ static bool may_fit(struct str pattern, const struct letter_pairs *pairs)
 {
 	for (size_t i = 1; i < pattern.length; i++) {
 		char a = pattern.data[i - 1], b = pattern.data[i];
-		if (!pairs->is_there[a & 31][b & 31] && !is_sign(a) && !is_sign(b))
+		if (!tsi_has_pair(pairs, a, b) && !is_sign(a) && !is_sign(b))
 			return false;
 	}
 	return true;

@@ -483,7 +483,7 @@ static const struct row rows[] = {
 
 static inline bool fits(const struct row *row, const struct kernel_name *name)
 {
-	return name->pairs.is_there[row->key >> 5][row->key & 31] &&
+	return (name->pairs.behind[row->key >> 5] >> (row->key & 31) & 1) &&
 	       tsi_kernel_pattern_fits(row->pattern, row->depth, name);
 }
 

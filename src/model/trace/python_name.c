@@ -216,7 +216,7 @@ static bool may_hold_path(const struct letter_pairs *pairs, struct str package)
 {
 	for (size_t i = 1; i < package.length; i++) {
 		char a = package.data[i - 1], b = package.data[i];
-		if (!pairs->is_there[a & 31][b & 31] && a != '/' && b != '/')
+		if (!tsi_has_pair(pairs, a, b) && a != '/' && b != '/')
 			return false;
 	}
 	return true;
