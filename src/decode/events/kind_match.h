@@ -183,15 +183,15 @@ static TSI_INLINE const char *match_kind(const struct kind *kind, const char *p,
 	int64_t times[SLOT_TIME_COUNT] = { 0 };
 	if (tsi_unlikely((size_t)(end - p) + TSI_INPUT_PADDING < kind->reach))
 		return note_mismatch(mismatch, NULL, NULL, 0);
+	read->kind = kind;
 	read->repeat.text = p;
+	read->repeat.kind = kind->number;
 	read->repeat.number_count = 0;
 	const char *behind = match_pieces(kind, p, times, read, mismatch);
 	if (!behind || tsi_unlikely(behind > end))
 		return NULL;
-	read->kind = kind;
 	read->repeat.ts_ns = times[SLOT_TS];
 	read->repeat.dur_ns = times[SLOT_DUR];
-	read->repeat.kind = kind->number;
 	return behind;
 }
 

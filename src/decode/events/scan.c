@@ -401,17 +401,19 @@ static enum scan_result scan(struct scanner *scanner, struct tscope_error *err)
 	enum scan_result result;
 	const char *p = scanner->at;
 	for (;;) {
-		p = tsi_skip_space(p, scanner->end);
 		const char *behind = NULL;
 		if (scanner->kinds)
 			behind = match_predicted(scanner->kinds, p, scanner->end, &known);
 		if (tsi_likely(behind != NULL)) {
-			p = behind;
+			p = behind; /* the space behind it, as most have it, is part of the kind */
 			if (emit_known(scanner, behind, &known, err) != TSCOPE_OK)
 				return SCAN_FAILED;
-		} else if (!read_unpredicted(scanner, &p, &result, err)) {
-			return result;
+			continue;
 		}
+		p = tsi_skip_space(p, scanner->end);
+		if (!read_unpredicted(scanner, &p, &result, err))
+			return result;
+		p = tsi_skip_space(p, scanner->end);
 	}
 }
 
