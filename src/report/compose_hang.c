@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SCREEN_RANKS = 5, SHOWN_FAILURES = 3 };
+enum { SHOWN_FAILURES = 3 };
 
 static void put_ranks(const struct panel *panel)
 {
@@ -207,8 +207,7 @@ void tsi_compose_hang(struct doc *doc, const struct tscope_hang_report *report,
 	put_losses(&panel, report->hang);
 	put_verdict(&panel);
 	if (options->extent == TSCOPE_REPORT_SCREEN) {
-		panel.top = SCREEN_RANKS;
-		put_ranks(&panel);
+		(void)tsi_put_if_room(&panel, put_ranks, tsi_screen_left(&panel));
 	} else if (options->extent == TSCOPE_REPORT_FULL) {
 		tsi_section_hang(&panel);
 		tsi_section_findings(&panel);

@@ -58,6 +58,15 @@ enum budget_line {
 };
 extern const struct part tsi_budget_lines[BUDGET_LINE_COUNT];
 
+/*
+ * Is the budget of the steps that step_time is of? Not of several ranks, whose slowest step_time
+ * takes, or where records time steps that no trace has.
+ */
+bool tsi_is_budget_of_step(const struct panel *panel);
+
+/* "where a step of 412.3 ms goes, mean of 12", without a time where it is not that of step_time */
+const char *tsi_budget_words(const struct panel *panel);
+
 /* Facts of a trace, in its own report or in that of its run. */
 void tsi_section_budget(const struct panel *panel);
 void tsi_section_efficiency(const struct panel *panel);
@@ -150,8 +159,12 @@ void tsi_put_verdict(const struct panel *panel);
 /* The first finding in a line, or that there is none. */
 void tsi_put_first_verdict(const struct panel *panel);
 
-/* Its parts: that there are no findings, or too little to judge by; a finding's line, its text. */
+/*
+ * Its parts: the state where no finding is the answer, that there is little to judge by, a
+ * finding's line, its text.
+ */
 void tsi_put_verdict_head(const struct panel *panel);
+void tsi_put_verdict_doubt(const struct panel *panel);
 void tsi_put_verdict_line(const struct panel *panel, const struct tscope_finding *finding);
 const char *tsi_verdict_text(const struct panel *panel, const struct tscope_finding *finding);
 

@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ROWS_ON_SCREEN = 8 };
+enum {
+	ROWS_ON_SCREEN = 8,
+	CHANGES_LINES = 13, /* room for the table's head, and for what changed */
+};
 
 /* "step time", and the unit of its levels. */
 static const struct figure_words {
@@ -83,7 +86,8 @@ void tsi_put_history(const struct panel *panel)
 			     runs);
 	for (; tsi_change_is_there(&row); row.row++)
 		put_change(panel, &row);
-	if (panel->options->extent == TSCOPE_REPORT_SCREEN && runs <= ROWS_ON_SCREEN)
+	bool has_room = runs <= ROWS_ON_SCREEN && tsi_screen_left(panel) >= runs + CHANGES_LINES;
+	if (panel->options->extent == TSCOPE_REPORT_SCREEN && has_room)
 		put_runs(panel);
 	else
 		tsi_panel_curve(panel, "history.runs", "step_ns", 2);

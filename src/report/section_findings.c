@@ -112,10 +112,13 @@ static const char *name_largest_line(const struct panel *panel)
 	}
 	if (largest_ns == 0)
 		return NULL;
-	return tsi_panel_print(
-		panel, "%s for %.1f %% of %s step of %s", budget_words[largest],
-		100 * (double)largest_ns / (double)wall_ns, steps > 1 ? "a" : "the",
-		tsi_panel_people_int(panel, tsi_mean_of(wall_ns, steps), TSCOPE_UNIT_NS));
+	const char *text = tsi_panel_print(
+		panel, "%s for %.1f %% of %s step", budget_words[largest],
+		100 * (double)largest_ns / (double)wall_ns, steps > 1 ? "a" : "the");
+	if (tsi_is_budget_of_step(panel))
+		tsi_panel_append(panel, &text, " of %s",
+				 tsi_panel_number(panel, "step_time.mean_ns"));
+	return text;
 }
 
 /* "the device is busy for 97 % of the step", or NULL where devices wait for more. */
@@ -226,15 +229,18 @@ void tsi_put_verdict_line(const struct panel *panel, const struct tscope_finding
 
 void tsi_put_verdict_head(const struct panel *panel)
 {
-	const struct tscope_diagnosis *diagnosis = panel->diagnosis;
-
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
-	if (tscope_diagnosis_is_tentative(diagnosis))
-		tsi_doc_line(
-			panel->doc, DOC_NOTE, DOC_WARN, NULL,
-			"only %s recorded: too few for a verdict",
-			tsi_count_words(panel, "integrity.device_event_count", "device event"));
 	put_state(panel);
+	if (tscope_diagnosis_finding_count(panel->diagnosis) == 0)
+		tsi_put_verdict_doubt(panel);
+}
+
+void tsi_put_verdict_doubt(const struct panel *panel)
+{
+	if (tscope_diagnosis_is_tentative(panel->diagnosis))
+		tsi_doc_line(
+			panel->doc, DOC_VERDICT, DOC_WARN, "", "tentative: only %s recorded",
+			tsi_count_words(panel, "integrity.device_event_count", "device event"));
 }
 
 void tsi_put_first_verdict(const struct panel *panel)
@@ -258,6 +264,8 @@ void tsi_put_verdict(const struct panel *panel)
 		struct tscope_finding finding = tscope_diagnosis_finding(panel->diagnosis, i);
 
 		tsi_put_verdict_line(panel, &finding);
+		if (i == 0)
+			tsi_put_verdict_doubt(panel);
 	}
 	if (count > VERDICT_LINES)
 		tsi_doc_line(panel->doc, DOC_VERDICT, DOC_PLAIN, "", "and %zu more%s",

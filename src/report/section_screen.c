@@ -69,17 +69,17 @@ struct screen_finding {
 	const char *detail, *advice, *place; /* NULL: none, or no room */
 };
 
-/* The first thing to do, without its reasons where they are long: all of it is in the findings. */
+/* The first sentence, of a long one as many of its parts as fit: all of it is in the findings. */
 static const char *first_step(const struct panel *panel, const char *advice)
 {
-	size_t length = strcspn(advice, ";");
+	const char *end = strstr(advice, ". ");
+	size_t length = end ? (size_t)(end - advice) : strlen(advice), fitting = 0;
 
-	for (size_t i = 0; i + 1 < length; i++)
-		if (advice[i] == '.' && advice[i + 1] == ' ')
-			length = i;
-	for (size_t i = 0; length > LONG_ADVICE && i + 1 < length; i++)
-		if (advice[i] == ':' && advice[i + 1] == ' ')
-			length = i;
+	for (size_t i = 0; length > LONG_ADVICE && i < LONG_ADVICE; i++)
+		if (advice[i] == ';')
+			fitting = i;
+	if (fitting > 0)
+		length = fitting;
 	return *advice == '\0' ? NULL : tsi_panel_print(panel, "-> %.*s", (int)length, advice);
 }
 
@@ -157,10 +157,13 @@ static void put_findings(const struct panel *panel, int left)
 {
 	size_t count = tscope_diagnosis_finding_count(panel->diagnosis);
 	struct screen_finding rows[MAX_FINDINGS];
-	size_t shown = choose_findings(panel, rows, &left);
 
+	left -= tscope_diagnosis_is_tentative(panel->diagnosis);
+	size_t shown = choose_findings(panel, rows, &left);
 	for (size_t i = 0; i < shown; i++) {
 		tsi_put_verdict_line(panel, &rows[i].finding);
+		if (i == 0)
+			tsi_put_verdict_doubt(panel);
 		put_detail(panel, rows[i].detail);
 		put_detail(panel, rows[i].place);
 		put_detail(panel, rows[i].advice);
@@ -198,17 +201,13 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 {
 	struct whole whole = { tsi_panel_int(panel, "budget.wall_total_ns"), 0,
 			       tsi_panel_int(panel, "budget.step_count") };
-	int64_t mean_ns = tsi_mean_of(whole.value, whole.count);
 	int left = tsi_screen_left(panel) - CAPTION_LINES;
 
 	if (left <= 0)
 		return;
 	if (left < (int)count)
 		count = (size_t)left;
-	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL,
-		     whole.count > 1 ? "where a step of %s goes, mean of %" PRId64
-				     : "where the step of %s goes",
-		     tsi_panel_people_int(panel, mean_ns, TSCOPE_UNIT_NS), whole.count);
+	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "%s", tsi_budget_words(panel));
 	for (size_t i = 0; i < count; i++)
 		tsi_panel_parts(panel, &whole, largest[i], 1);
 }

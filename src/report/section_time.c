@@ -2,6 +2,9 @@
 /* Sections about where the time went: the steps' budget, the devices, communication. */
 #include "report/section.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 /* The light of a section whose loss is this part of a whole. */
 static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)
 {
@@ -105,6 +108,33 @@ static void put_exposed(const struct panel *panel, const struct whole *whole, si
 	tsi_panel_parts(panel, &large, others[of_host], TSI_COUNT_OF(others[of_host]));
 }
 
+bool tsi_is_budget_of_step(const struct panel *panel)
+{
+	int64_t mean_ns = tsi_mean_of(tsi_panel_int(panel, "budget.wall_total_ns"),
+				      tsi_panel_int(panel, "budget.step_count"));
+
+	return strcmp(tsi_panel_people_int(panel, mean_ns, TSCOPE_UNIT_NS),
+		      tsi_panel_number(panel, "step_time.mean_ns")) == 0;
+}
+
+const char *tsi_budget_words(const struct panel *panel)
+{
+	size_t ranks = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
+	int64_t steps = tsi_panel_int(panel, "budget.step_count");
+
+	if (tsi_is_budget_of_step(panel))
+		return tsi_panel_print(panel,
+				       steps > 1 ? "where a step of %s goes, mean of %" PRId64
+						 : "where the step of %s goes",
+				       tsi_panel_number(panel, "step_time.mean_ns"), steps);
+	if (ranks > 1)
+		return tsi_panel_print(
+			panel, "where a rank's time goes in a step, mean of %zu ranks", ranks);
+	return steps > 1
+		       ? tsi_panel_print(panel, "where a traced step goes, mean of %" PRId64, steps)
+		       : "where the traced step goes";
+}
+
 void tsi_section_budget(const struct panel *panel)
 {
 	static const struct part phases[] = {
@@ -119,17 +149,12 @@ void tsi_section_budget(const struct panel *panel)
 	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_total_ns");
 	bool has_device = tscope_analysis_device_count(panel->analysis) > 0;
 	int64_t loss_ns = wall_ns - tsi_panel_int(panel, "budget.compute_total_ns");
-	size_t rank_count = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
 	int64_t step_count = tsi_panel_int(panel, "budget.step_count");
 
 	if (wall_ns == 0)
 		return;
-	/* Not step_time.mean_ns: records may time other steps, and a run the slowest ranks. */
-	tsi_panel_title(
-		panel, has_device ? light_of_loss(loss_ns, wall_ns) : DOC_INFO, "budget", "BUDGET",
-		"where the mean step of %s goes%s",
-		tsi_panel_people_int(panel, tsi_mean_of(wall_ns, step_count), TSCOPE_UNIT_NS),
-		rank_count > 1 ? ", mean of the ranks" : "");
+	tsi_panel_title(panel, has_device ? light_of_loss(loss_ns, wall_ns) : DOC_INFO, "budget",
+			"BUDGET", "%s", tsi_budget_words(panel));
 	/* A hundredth of the compute line is not worth a doubt. */
 	int64_t noise_ns = tsi_panel_int(panel, "budget.compute_total_ns") / 100;
 	struct whole whole = { wall_ns, 0, step_count };

@@ -87,11 +87,10 @@ const struct rule tsi_rule_dist_skew = {
 		.meaning = "Half of the ranks or more are ready and wait for one. Noise makes the "
 			   "slowest of many ranks a per cent or two late; a twentieth of the step "
 			   "is a rank, or a batch, that differs.",
-		.advice = "see distributed.ranks and stragglers.heat: if one rank is slowest most "
-			  "times compare its host (clocks, power limit, PCIe, other jobs) with the "
-			  "others; if it changes give all ranks batches of equal cost (bucket or "
-			  "pack by length) and collect Python's garbage on all ranks at the same "
-			  "step",
+		.advice = "if one rank is slowest most times (stragglers.heat), compare its "
+			  "clocks, power limit, PCIe and other jobs with those of the others; "
+			  "if it changes give all ranks batches of equal cost (bucket or pack by "
+			  "length) and collect Python's garbage on all ranks at the same step",
 		.example = "In steps of 100 ms the median rank computes for 80 ms and the slowest "
 			   "for 88 ms: 0.08, a finding of severity med with 8 ms a step to win.",
 		.parameters = {

@@ -13,7 +13,7 @@ VERBS = re.compile(r"\b(is|are|was|were|has|have|had|takes?|took|goes|go|waits?|
                    r"spends?|saves?|grows?|grew|rises?|falls?|fell|tried|ends?|ended|records?|"
                    r"recorded|reads?|jumps?|arrives?|arrived|launch|launches|varies|copies|shows?|"
                    r"give|gives|serves|marks?|needs?|gets|comes|failed|reserves?|passes|holds?|"
-                   r"lost|keeps|peaks|computes|communicates|idles|runs|found)\b")
+                   r"lost|keeps|differs?|changed|stalls?|peaks|computes|communicates|idles|runs|found)\b")
 
 
 def columns_of(line):
@@ -41,7 +41,7 @@ def problems_of(text):
         if columns_of(line) > COLUMNS:
             yield f"{columns_of(line)} columns: {line}"
     verdict = verdict_of(lines)
-    if not VERBS.search(verdict):
+    if not VERBS.search(verdict) and "→" not in verdict:
         yield f"no verb: {verdict}"
     if not re.search(r"\d", verdict):
         yield f"no number: {verdict}"
@@ -68,28 +68,32 @@ class Screens:
         self.lengths = collections.Counter()
         self.problem_count = 0
 
-    def run(self, command, path, *arguments, columns=COLUMNS, locale="C.UTF-8"):
+    def run(self, command, paths, *arguments, columns=COLUMNS, locale="C.UTF-8"):
         environment = {**os.environ, "LC_ALL": locale, "COLUMNS": str(columns)}
-        return subprocess.run([self.program, command, *arguments, str(path)], check=False,
+        return subprocess.run([self.program, command, *arguments, *map(str, paths)], check=False,
                               capture_output=True, timeout=300, env=environment)
 
     def check(self, name, path):
         """With the first command that reads it; False: none does."""
-        for command in ("trace", "memory", "report"):
-            if command == "trace" and path.is_dir():
-                continue
-            done = self.run(command, path)
-            if done.returncode == 0 and done.stdout:
-                self.check_text(name, command, path, done.stdout.decode())
-                return True
-        return False
+        return any(self.check_command(name, command, path)
+                   for command in ("trace", "memory", "report", "hang")
+                   if not (command == "trace" and path.is_dir()))
 
-    def check_text(self, name, command, path, text):
+    def check_command(self, name, command, *paths):
+        """False: the command reads no such files."""
+        done = self.run(command, paths)
+        if done.returncode not in (0, 1) or not done.stdout:
+            return False
+        self.check_text(name, command, paths, done.stdout.decode())
+        return True
+
+    def check_text(self, name, command, paths, text):
         problems = list(problems_of(text))
         self.lengths[len(text.splitlines())] += 1
-        kernels = self.run(command, path, "--show", "kernels").stdout.decode()
+        kernels = self.run(command, paths, "--show", "kernels").stdout.decode() \
+            if command != "diff" else ""
         problems += [f"two rows of kernels read {row}" for row in repeated_rows(kernels)]
-        narrow = self.run(command, path, columns=60, locale="C").stdout.decode()
+        narrow = self.run(command, paths, columns=60, locale="C").stdout.decode()
         if len(narrow.splitlines()) > ROWS:
             problems.append(f"{len(narrow.splitlines())} lines on 60 columns")
         for problem in problems:

@@ -8,7 +8,7 @@ fits 24 80
 says 'rank 1 arrives .* ms late \(data loader'
 says 'without'
 says '-> look at what its data loader reads'
-says 'where a step of .* goes, mean of 10'
+says 'where a rank.s time goes in a step, mean of 4 ranks'
 says 'more: --full'
 
 ask 0 'tscope report --rank 1 --show kernels,stragglers data/ranks_slow_loader'
