@@ -52,8 +52,8 @@ const struct rule tsi_rule_hang_mismatch = {
 			   "the library waits for ever, or worse, mixes up the data. Shapes "
 			   "may differ where the elements agree. The root of a broadcast and "
 			   "the pairs of an all_to_all are not recorded.",
-		.advice = "compare the stacks of the two ranks (--full): a branch on the rank "
-			  "or its data, batches or sequences of different lengths, a "
+		.advice = "compare the stacks of the two ranks (--full). Likely a branch on the "
+			  "rank or its data, batches or sequences of different lengths, a "
 			  "parameter that only some ranks use, a model built differently",
 		.example = "Seven ranks call all_reduce [4096], rank 6 all_gather [1024] under "
 			   "the same number: a finding of severity high that names rank 6.",

@@ -46,9 +46,9 @@ const struct rule tsi_rule_hang_missing_call = {
 			   "checkpoint, an evaluation, or dead. All ranks of the group wait "
 			   "for it until the timeout.",
 		.advice = "look at what this rank did after its last call (py-spy dump on the "
-			  "process, its log): a branch on its rank or its data, an exception, "
-			  "a slow loader or checkpoint; make all ranks of the group take the "
-			  "same path",
+			  "process, its log). Likely a branch on its rank or its data, an "
+			  "exception, a slow loader or checkpoint: make all ranks of the group "
+			  "take the same path",
 		.example = "Ranks 4, 5 and 7 wait in all_reduce 1841 of group 2, rank 6 "
 			   "completed its 1840 and made no call since: a finding of severity "
 			   "high that names rank 6.",
