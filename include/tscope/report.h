@@ -52,6 +52,7 @@ struct tscope_report_options {
 struct tscope_report_format {
 	const char *name;    /* "text" */
 	const char *readers; /* "people": whom it is for */
+	bool draws;          /* what tscope_timeline_options.keeps_causes keeps */
 };
 
 /* By its index; NULL: there are no more formats. */

@@ -91,6 +91,27 @@ struct tscope_run_step {
 size_t tscope_run_step_count(const struct tscope_run *run, size_t rank);
 struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank, size_t index);
 
+/* What a rank of several did, by its traces: for drawing. Its time is on one clock with theirs. */
+enum tscope_run_span_kind {
+	TSCOPE_RUN_STEP,
+	TSCOPE_RUN_OWN_TIME,   /* between standstills for collectives: its time by line */
+	TSCOPE_RUN_COLLECTIVE, /* or a send, or a receive */
+};
+
+struct tscope_run_span {
+	int64_t start_ns, dur_ns;
+	int64_t number;   /* of the step; of a collective the same on all its ranks, or -1 */
+	int64_t wait_ns;  /* of a collective, for the last rank to come */
+	const char *name; /* of a collective: "all_reduce"; else NULL */
+	int64_t line_ns[TSCOPE_BUDGET_LINE_COUNT]; /* of own time: sums to dur_ns */
+};
+
+/* In the order of time; none of a run of one rank, or without traces. */
+size_t tscope_run_span_count(const struct tscope_run *run, size_t rank,
+			     enum tscope_run_span_kind kind);
+struct tscope_run_span tscope_run_span(const struct tscope_run *run, size_t rank,
+				       enum tscope_run_span_kind kind, size_t index);
+
 enum tscope_input_kind {
 	TSCOPE_INPUT_TRACE,
 	TSCOPE_INPUT_STEPS,   /* step records */

@@ -21,6 +21,7 @@ struct tscope_timeline_options {
 	 * numbers get these if there are as many. batch_count 0: unknown.
 	 */
 	int64_t first_batch, batch_count;
+	bool keeps_causes; /* what each instant went to is kept, for drawing */
 };
 
 /* How the steps were found: the first rule that applies. */

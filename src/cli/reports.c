@@ -89,3 +89,12 @@ enum exit_code reports_write(const struct report_writer *writer, struct inputs *
 	}
 	return worse(code, write_summary(writer, options));
 }
+
+bool reports_draw(const struct options *options)
+{
+	bool draws = tscope_report_format(options->formats.format)->draws;
+
+	for (size_t i = 0; i < options->formats.file_count; i++)
+		draws |= tscope_report_format(options->formats.files[i].format)->draws;
+	return draws;
+}

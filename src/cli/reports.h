@@ -22,4 +22,7 @@ enum exit_code reports_write(const struct report_writer *writer, struct inputs *
 /* Where GitHub Actions takes a job summary, if that format is asked for; else NULL. */
 const char *reports_summary_path(const struct options *options);
 
+/* Does any of these formats draw pictures of a trace? */
+bool reports_draw(const struct options *options);
+
 #endif

@@ -206,6 +206,8 @@ struct doc_input {
 	bool is_damaged;
 };
 
+struct report_subject; /* reporter.h */
+
 enum doc_kind {
 	DOC_NODE_NAME,
 	DOC_NODE_SECTION,
@@ -245,7 +247,8 @@ struct doc_node {
 struct doc {
 	struct arena arena;
 	struct doc_node *first, *last;
-	struct doc_node *part; /* where the last report of its own begins, or NULL */
+	const struct report_subject *subject; /* for what a format draws itself; or NULL */
+	struct doc_node *part;                /* where the last report of its own begins, or NULL */
 };
 
 /* Appends a copy of a node; NULL without memory. What the functions below append is easier said. */

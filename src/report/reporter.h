@@ -28,6 +28,7 @@ struct report_subject {
 struct reporter {
 	struct tscope_report_format format;
 	bool is_whole; /* its documents have all sections, unless only the head is asked for */
+	size_t top;    /* rows of a ranking where the user does not say how many; 0: as in text */
 	/* Prints a document (doc.h), whatever it is of. A reporter has this … */
 	void (*write)(FILE *out, const struct doc *doc,
 		      const struct tscope_report_options *options);

@@ -72,11 +72,13 @@ static enum tscope_status write_document(FILE *out, const struct report_subject 
 {
 	const struct reporter *reporter = reporters[given->format];
 	struct tscope_report_options options = *given;
-	struct doc doc = { 0 };
+	struct doc doc = { .subject = subject };
 	enum tscope_status status;
 
 	if (reporter->is_whole && options.extent == TSCOPE_REPORT_SCREEN)
 		options.extent = TSCOPE_REPORT_FULL;
+	if (options.top == 0)
+		options.top = reporter->top;
 	compose(&doc, subject, &options);
 	if (options.shown)
 		tsi_show_sections(&doc, options.shown);

@@ -3,6 +3,7 @@
 #include "session/run.h"
 
 #include "base/error.h"
+#include "base/sum.h"
 #include "run/write_steps.h"
 
 const char *tscope_run_missing_ranks(const struct tscope_run *run)
@@ -63,6 +64,70 @@ struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank
 		.is_timed = tsi_step_is_timed(record),
 		.has_loss = (record->has & STEP_HAS_LOSS) && tsi_step_is_trained(record),
 	};
+}
+
+/* ---- what ranks did ---- */
+
+size_t tscope_run_span_count(const struct tscope_run *run, size_t rank,
+			     enum tscope_run_span_kind kind)
+{
+	const struct rank_log *log = run->world.logs ? &run->world.logs[rank] : NULL;
+
+	if (!log)
+		return 0;
+	return kind == TSCOPE_RUN_STEP       ? log->step_count
+	       : kind == TSCOPE_RUN_OWN_TIME ? log->point_count
+					     : log->op_count;
+}
+
+static struct tscope_run_span collective_span(const struct world *world, const struct rank_log *log,
+					      size_t rank, size_t index)
+{
+	const struct rank_op *op = &log->ops[index];
+	uint32_t match = world && world->match_of_op ? world->match_of_op[rank][index] : NO_ROW;
+	struct tscope_run_span span = {
+		.start_ns = op->start_ns,
+		.dur_ns = op->dur_ns,
+		.number = match == NO_ROW ? -1 : (int64_t)match,
+		.name = tsi_collective_kind_name((enum collective_kind)op->kind),
+	};
+
+	if (match != NO_ROW && world->matches[match].is_synchronising)
+		span.wait_ns = op->dur_ns - world->matches[match].transfer_ns;
+	return span;
+}
+
+/* The local time up to a point, which ends where the standstill before the point begins. */
+static struct tscope_run_span own_span(const struct rank_point *point)
+{
+	struct tscope_run_span span = { 0 };
+
+	for (int line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		span.line_ns[line] = point->line_ns[line];
+		tsi_sum(&span.dur_ns, point->line_ns[line]);
+	}
+	span.start_ns = tsi_narrow((tsi_wide)point->time_ns - point->stall_ns - span.dur_ns);
+	return span;
+}
+
+struct tscope_run_span tscope_run_span(const struct tscope_run *run, size_t rank,
+				       enum tscope_run_span_kind kind, size_t index)
+{
+	const struct rank_log *log = &run->world.logs[rank];
+	const struct world *world = run->world.world;
+	struct tscope_run_span span;
+
+	if (kind == TSCOPE_RUN_STEP)
+		span = (struct tscope_run_span){ .start_ns = log->steps[index].start_ns,
+						 .dur_ns = log->steps[index].wall_ns,
+						 .number = log->steps[index].number };
+	else if (kind == TSCOPE_RUN_OWN_TIME)
+		span = own_span(&log->points[index]);
+	else
+		span = collective_span(world, log, rank, index);
+	if (world)
+		span.start_ns = tsi_world_time(world, (uint32_t)rank, span.start_ns);
+	return span;
 }
 
 const char *tscope_input_kind_unit(enum tscope_input_kind kind)

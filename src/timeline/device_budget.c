@@ -197,7 +197,8 @@ enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timel
 				MAX_BUDGETS, timeline->step_count, timeline->trace->device_count);
 	timeline->budgets =
 		tsi_arena_new(&timeline->arena, (size_t)budget_count, sizeof(*timeline->budgets));
-	tsi_pieces_init(timeline, timeline->wants_pieces && has_comm(timeline));
+	tsi_pieces_init(timeline,
+			timeline->keeps_causes || (timeline->wants_pieces && has_comm(timeline)));
 	if (!timeline->budgets)
 		return TSCOPE_OK; /* the arena remembers */
 	charge_devices(timeline);

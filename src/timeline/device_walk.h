@@ -71,6 +71,8 @@ static inline void tsi_charge_inline(struct budget_walk *walk, struct interval p
 		tsi_part_add(walk->parts, step, slot, row, length_ns);
 		if (tsi_likely(!walk->pieces.to))
 			continue;
+		if (slot >= TSI_IDLE_SLOT && timeline->keeps_causes)
+			charged.phase = (uint8_t)(slot - TSI_IDLE_SLOT);
 		charged.end_ns = walk->cutter.start_ns; /* what is behind it is left */
 		charged.start_ns = charged.end_ns - length_ns;
 		tsi_piece_add(&walk->pieces, &charged);

@@ -83,6 +83,7 @@ enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
 		return tsi_fail_nomem(err);
 	timeline->trace = trace;
 	timeline->wants_pieces = wants_pieces;
+	timeline->keeps_causes = options && options->keeps_causes;
 	enum tscope_status status = run_stages(timeline, options ? options : &defaults, err);
 	if (status != TSCOPE_OK) {
 		tscope_timeline_free(timeline);

@@ -73,8 +73,9 @@ enum { MAX_LONG_GAPS = 20 };
 /* A stretch of time and the line it was charged to. */
 struct line_piece {
 	int64_t start_ns, end_ns;
-	uint8_t line;  /* enum tscope_budget_line, or enum host_line where there are no devices */
-	uint8_t phase; /* enum phase of TSCOPE_BUDGET_COMPUTE; else 0 */
+	uint8_t line; /* enum tscope_budget_line, or enum host_line where there are no devices */
+	/* enum phase of TSCOPE_BUDGET_COMPUTE; enum idle_cause of idle lines if kept; else 0. */
+	uint8_t phase;
 };
 
 struct line_pieces {
@@ -125,7 +126,7 @@ struct tscope_timeline {
 	 * which has no use for them.
 	 */
 	struct line_pieces *pieces;
-	bool wants_pieces;
+	bool wants_pieces, keeps_causes;
 	/* Work of a step: launched in its window, wherever it ran (design section 5). */
 	uint32_t *step_device_events; /* count by step, all devices */
 	uint64_t attributed_by_time;  /* device events without launch, put where they start */
