@@ -103,7 +103,7 @@ def main():
     parser.add_argument("paths", nargs="*", type=pathlib.Path)
     parser.add_argument("--generate", type=int, metavar="RANKS")
     parser.add_argument("--every", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if "zstd: not built in" in run(options.program, "--version").stdout.decode():
         print("this build has no zstd")
         return 77

@@ -213,7 +213,7 @@ def check_saved(program, folder, facts):
     """A report or baseline of A that was saved says what A says."""
     for form in ("json", "baseline"):
         saved = folder / f"a.{form}"
-        saved.write_bytes(tscope(program, "report", folder / "a", "--format", form))
+        saved.write_bytes(tscope(program, "report", folder / "a", "--format", form, "--full"))
         again = facts_of(program, saved, folder / "b")
         for analyzer in facts if form == "baseline" else ("step_change", "explanation"):
             if again[analyzer] != facts[analyzer]:
