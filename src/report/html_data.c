@@ -228,7 +228,8 @@ void tsi_html_data(FILE *out, const struct report_subject *subject)
 
 	w.out = open_memstream(&json, &length);
 	if (w.out) {
-		put_parts(&w, subject);
+		if (subject)
+			put_parts(&w, subject);
 		if (fclose(w.out) != 0)
 			length = 0;
 	}

@@ -106,6 +106,32 @@ static char *render(const struct doc *doc, const struct tscope_report_options *o
 	return text;
 }
 
+static void the_page_escapes_every_text(void **state)
+{
+	static const char hostile[] = "</script><img onerror='x\x1b'>";
+	struct doc doc = { 0 };
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	tsi_doc_name(&doc, DOC_PART, hostile, hostile);
+	tsi_doc_line(&doc, DOC_DIAGNOSTIC, DOC_BAD, hostile, "%s", hostile);
+	tsi_doc_meter(&doc, &(struct doc_meter){ .label = hostile, .part = 1, .whole = 2 });
+	(void)tsi_doc_add(&doc,
+			  &(struct doc_node){ .kind = DOC_NODE_INPUT,
+					      .input = { hostile, hostile, hostile, 1, true } });
+	tsi_doc_note(&doc, "%s", hostile);
+	assert_non_null(out);
+	tsi_reporter_html.write(out, &doc, &(struct tscope_report_options){ 0 });
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(strstr(text, "<h1><span class=\"badge\">&lt;/script&gt;&lt;img "
+				     "onerror=&#39;x\\u001b&#39;&gt;</span>"));
+	assert_null(strstr(text, "<img"));
+	free(text);
+	tsi_arena_deinit(&doc.arena);
+}
+
 static void the_text_renderer_lays_it_out(void **state)
 {
 	static const char expected[] = "run/\\x1btrace.json\n"
@@ -245,6 +271,7 @@ static void formats_are_known_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_page_escapes_every_text),
 		cmocka_unit_test(the_text_renderer_lays_it_out),
 		cmocka_unit_test(it_keeps_values_and_raw_texts),
 		cmocka_unit_test(running_out_of_memory_is_told_at_the_end),
