@@ -14,6 +14,6 @@ static void write_baseline(FILE *out, const struct report_subject *subject,
 }
 
 const struct reporter tsi_reporter_baseline = {
-	.format = { "baseline", "diff" },
+	.format = { .name = "baseline", .readers = "diff" },
 	.write_facts = write_baseline,
 };

@@ -165,6 +165,6 @@ static void write_csv(FILE *out, const struct report_subject *subject,
 }
 
 const struct reporter tsi_reporter_csv = {
-	.format = { "csv", "spreadsheets" },
+	.format = { .name = "csv", .readers = "spreadsheets" },
 	.write_facts = write_csv,
 };

@@ -123,6 +123,6 @@ static void write_github(FILE *out, const struct report_subject *subject,
 }
 
 const struct reporter tsi_reporter_github = {
-	.format = { "github", "GitHub Actions" },
+	.format = { .name = "github", .readers = "GitHub Actions" },
 	.write_facts = write_github,
 };

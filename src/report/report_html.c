@@ -381,7 +381,7 @@ static void write_html(FILE *out, const struct doc *doc,
 }
 
 const struct reporter tsi_reporter_html = {
-	.format = { "html", "browsers", .draws = true },
+	.format = { .name = "html", .readers = "browsers", .draws = true },
 	.is_whole = true,
 	.top = 100,
 	.write = write_html,

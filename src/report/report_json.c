@@ -379,6 +379,6 @@ static void write_json(FILE *out, const struct report_subject *subject,
 }
 
 const struct reporter tsi_reporter_json = {
-	.format = { "json", "programs" },
+	.format = { .name = "json", .readers = "programs" },
 	.write_facts = write_json,
 };

@@ -181,6 +181,6 @@ static void write_junit(FILE *out, const struct report_subject *subject,
 }
 
 const struct reporter tsi_reporter_junit = {
-	.format = { "junit", "CI servers" },
+	.format = { .name = "junit", .readers = "CI servers" },
 	.write_facts = write_junit,
 };

@@ -520,7 +520,7 @@ static void write_markdown(FILE *out, const struct doc *doc,
 }
 
 const struct reporter tsi_reporter_markdown = {
-	.format = { "markdown", "pull requests" },
+	.format = { .name = "markdown", .readers = "pull requests" },
 	.is_whole = true,
 	.write = write_markdown,
 };

@@ -275,6 +275,6 @@ static void write_openmetrics(FILE *out, const struct report_subject *subject,
 }
 
 const struct reporter tsi_reporter_openmetrics = {
-	.format = { "openmetrics", "monitoring" },
+	.format = { .name = "openmetrics", .readers = "monitoring" },
 	.write_facts = write_openmetrics,
 };

@@ -247,6 +247,6 @@ static void write_sarif(FILE *out, const struct report_subject *subject,
 }
 
 const struct reporter tsi_reporter_sarif = {
-	.format = { "sarif", "code scanning" },
+	.format = { .name = "sarif", .readers = "code scanning" },
 	.write_facts = write_sarif,
 };

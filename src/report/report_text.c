@@ -524,6 +524,6 @@ static void write_text(FILE *out, const struct doc *doc,
 }
 
 const struct reporter tsi_reporter_text = {
-	.format = { "text", "people" },
+	.format = { .name = "text", .readers = "people" },
 	.write = write_text,
 };

@@ -180,7 +180,9 @@ enum tscope_status tsi_group_members(struct run_members *ret, const struct run_s
 		return status;
 	drop_copies(ret, arena);
 	list_items(ret);
-	status = tsi_group_items(ret->items, ret->read_count, &note, err);
+	status = tsi_arena_status(arena, err); /* a copy that stayed would claim its rank again */
+	if (status == TSCOPE_OK)
+		status = tsi_group_items(ret->items, ret->read_count, &note, err);
 	if (status != TSCOPE_OK)
 		return status;
 	count_items(ret, arena);

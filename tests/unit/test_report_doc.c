@@ -230,10 +230,10 @@ static void write_no_facts(FILE *out, const struct report_subject *subject,
 
 static void a_reporter_without_its_slot_is_refused(void **state)
 {
-	static const struct reporter sound = { .format = { "sound", "tests" },
+	static const struct reporter sound = { .format = { .name = "sound", .readers = "tests" },
 					       .write = write_nothing };
-	static const struct reporter empty = { .format = { "empty", "nobody" } };
-	static const struct reporter both = { .format = { "both", "tests" },
+	static const struct reporter empty = { .format = { .name = "empty", .readers = "nobody" } };
+	static const struct reporter both = { .format = { .name = "both", .readers = "tests" },
 					      .write = write_nothing,
 					      .write_facts = write_no_facts };
 	const struct reporter *reporters[] = { &sound, &sound };
