@@ -95,18 +95,10 @@ struct module_work {
 	int64_t step_count;
 };
 
-static int64_t host_of(const struct place_sums *sums)
-{
-	int64_t sum_ns = sums->host_ns;
-
-	tsi_sum(&sum_ns, sums->host_backward_ns);
-	return sum_ns;
-}
-
 /* What a module and those in it took: of devices, where there are any. */
 static int64_t time_of(const struct module_work *w, const struct place_sums *sums)
 {
-	return w->device_ns ? tsi_place_device_ns(sums) : host_of(sums);
+	return w->device_ns ? tsi_place_device_ns(sums) : tsi_place_host_ns(sums);
 }
 
 static bool sum_up(struct module_work *w, struct arena *scratch)
@@ -146,8 +138,8 @@ static void fill_work(const struct module_work *w, const struct place_sums *own,
 {
 	int64_t device_ns = tsi_place_device_ns(whole);
 
-	cells[SELF_HOST_NS] = tsi_int(host_of(own));
-	cells[TOTAL_HOST_NS] = tsi_int(host_of(whole));
+	cells[SELF_HOST_NS] = tsi_int(tsi_place_host_ns(own));
+	cells[TOTAL_HOST_NS] = tsi_int(tsi_place_host_ns(whole));
 	cells[SYNC_NS] = tsi_int(whole->sync_ns);
 	if (!w->device_ns)
 		return;
@@ -380,7 +372,7 @@ static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *
 	add_odd_layers(&w, out);
 	tsi_fact_int(out, MODULE_COUNT, (int64_t)w.places->node_count - 1);
 	tsi_fact_int(out, HOST_NS, w.host_ns);
-	tsi_fact_int(out, HOST_OUTSIDE_NS, host_of(&w.own[0]));
+	tsi_fact_int(out, HOST_OUTSIDE_NS, tsi_place_host_ns(&w.own[0]));
 	if (!w.device_ns)
 		return;
 	tsi_fact_int(out, DEVICE_NS, w.device_ns);

@@ -46,14 +46,6 @@ TSI_FACT_LIST(enum source_column, source_columns, SOURCE_COLUMNS);
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
-static int64_t host_of(const struct place_sums *sums)
-{
-	int64_t sum_ns = sums->host_ns;
-
-	tsi_sum(&sum_ns, sums->host_backward_ns);
-	return sum_ns;
-}
-
 static void add_source(const struct tscope_trace *trace, uint32_t name,
 		       const struct place_sums *sums, int64_t device_ns, struct fact_sheet *out)
 {
@@ -61,7 +53,7 @@ static void add_source(const struct tscope_trace *trace, uint32_t name,
 
 	cells[NAME] = tsi_text(name ? tsi_intern_text(&trace->names, name).data
 				    : "(outside the user's code)");
-	cells[SELF_HOST_NS] = tsi_int(host_of(sums));
+	cells[SELF_HOST_NS] = tsi_int(tsi_place_host_ns(sums));
 	cells[SYNCS] = tsi_int(sums->sync_count);
 	cells[SYNC_NS] = tsi_int(sums->sync_ns);
 	if (!device_ns)
@@ -100,7 +92,7 @@ static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *
 	for (uint32_t name = 0; name < trace->names.count; name++)
 		tsi_sum(&device_ns, tsi_place_device_ns(&sums[name]));
 	for (uint32_t name = 0; name < trace->names.count; name++) {
-		if (name && !host_of(&sums[name]) && !sums[name].event_count)
+		if (name && !tsi_place_host_ns(&sums[name]) && !sums[name].event_count)
 			continue;
 		add_source(trace, name, &sums[name], device_ns, out);
 		count += name > 0;
@@ -108,7 +100,7 @@ static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *
 	tsi_table_order(out, BY_FUNCTION, device_ns ? SELF_DEVICE_NS : SELF_HOST_NS, NAME);
 	tsi_fact_int(out, SOURCE_COUNT, count);
 	tsi_fact_int(out, HOST_NS, host_ns);
-	tsi_fact_int(out, HOST_OUTSIDE_NS, host_of(&sums[0]));
+	tsi_fact_int(out, HOST_OUTSIDE_NS, tsi_place_host_ns(&sums[0]));
 	if (!device_ns)
 		return;
 	tsi_fact_int(out, DEVICE_NS, device_ns);

@@ -29,6 +29,14 @@ struct place_sums *tsi_place_sums(const struct analysis_scope *scope, enum place
 
 void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part);
 
+static inline int64_t tsi_place_host_ns(const struct place_sums *sums)
+{
+	int64_t sum_ns = sums->host_ns;
+
+	tsi_sum(&sum_ns, sums->host_backward_ns);
+	return sum_ns;
+}
+
 static inline int64_t tsi_place_device_ns(const struct place_sums *sums)
 {
 	int64_t sum_ns = sums->forward_ns;
