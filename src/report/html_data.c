@@ -44,27 +44,6 @@ static const struct picture_table {
 	{ "explanation.parts", 100 },
 };
 
-static void put_value(struct json_writer *w, struct tscope_value value)
-{
-	switch (value.kind) {
-	case TSCOPE_VALUE_INT:
-		tsi_jw_int(w, value.integer);
-		break;
-	case TSCOPE_VALUE_REAL:
-		tsi_jw_real(w, value.real);
-		break;
-	case TSCOPE_VALUE_TEXT:
-		tsi_jw_text(w, value.text);
-		break;
-	case TSCOPE_VALUE_FLAG:
-		tsi_jw_flag(w, value.flag);
-		break;
-	case TSCOPE_VALUE_ABSENT:
-		tsi_jw_null(w);
-		break;
-	}
-}
-
 /* Column by column, those that have any value. */
 static void put_table(struct json_writer *w, const struct table_view *view, size_t rows)
 {
@@ -78,7 +57,7 @@ static void put_table(struct json_writer *w, const struct table_view *view, size
 			continue;
 		tsi_json_array(w, view->def->columns[column].name);
 		for (size_t row = 0; row < rows; row++)
-			put_value(w, tsi_table_cell(view, row, column));
+			tsi_json_cell(w, tsi_table_cell(view, row, column));
 		tsi_jw_end_array(w);
 	}
 }

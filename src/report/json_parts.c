@@ -12,7 +12,7 @@
 #include "analyze/fact_sheet.h"
 #include "base/intern.h"
 
-static void write_value(struct json_writer *w, struct tscope_value value)
+void tsi_json_cell(struct json_writer *w, struct tscope_value value)
 {
 	switch (value.kind) {
 	case TSCOPE_VALUE_ABSENT:
@@ -57,7 +57,7 @@ void tsi_json_int_if(struct json_writer *w, const char *key, bool is_known, int6
 void tsi_json_value(struct json_writer *w, const char *key, struct tscope_value value)
 {
 	tsi_jw_key(w, key);
-	write_value(w, value);
+	tsi_json_cell(w, value);
 }
 
 void tsi_json_object(struct json_writer *w, const char *key)
@@ -415,7 +415,7 @@ static void write_text_cell(struct json_writer *w, struct tscope_value value)
 	    tsi_intern_add(w->texts, tsi_str_of(value.text), &id, &ignored) == TSCOPE_OK)
 		tsi_jw_uint(w, id);
 	else
-		write_value(w, value);
+		tsi_json_cell(w, value);
 }
 
 void tsi_json_texts(struct json_writer *w)
@@ -440,7 +440,7 @@ static void write_columns(struct json_writer *w, const struct rows_view *rows)
 			if (is_text)
 				write_text_cell(w, cell(rows, row, column));
 			else
-				write_value(w, cell(rows, row, column));
+				tsi_json_cell(w, cell(rows, row, column));
 		tsi_jw_end_array(w);
 	}
 	tsi_jw_end_object(w);
@@ -459,7 +459,7 @@ static void write_table(struct json_writer *w, const struct rows_view *rows)
 	case TSCOPE_TABLE_LIST:
 		tsi_jw_row_array(w);
 		for (size_t row = 0; row < rows->count; row++)
-			write_value(w, cell(rows, row, 0));
+			tsi_json_cell(w, cell(rows, row, 0));
 		tsi_jw_end_array(w);
 		break;
 	case TSCOPE_TABLE_ROWS:

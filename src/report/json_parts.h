@@ -21,6 +21,7 @@ void tsi_json_uint(struct json_writer *w, const char *key, uint64_t value);
 /* A number that is null where the input does not say. */
 void tsi_json_int_if(struct json_writer *w, const char *key, bool is_known, int64_t value);
 void tsi_json_value(struct json_writer *w, const char *key, struct tscope_value value);
+void tsi_json_cell(struct json_writer *w, struct tscope_value value); /* without a key */
 
 /* A key and the object or array that begins behind it; ends like any. */
 void tsi_json_object(struct json_writer *w, const char *key);
