@@ -13,24 +13,6 @@
 
 #include <stdlib.h>
 
-/* A run, and what is said of it. */
-struct judged {
-	struct tscope_diagnosis *diagnosis;
-	struct gates gates;
-};
-
-static enum exit_code judge(struct judged *judged, const struct tscope_run *run,
-			    const struct options *options)
-{
-	enum exit_code code = diagnose(&judged->diagnosis, tscope_run_analysis(run), options);
-
-	if (code != EXIT_CODE_OK)
-		return code;
-	code = gates_evaluate(&judged->gates, tscope_run_analysis(run), judged->diagnosis, options);
-	gates_lack(&judged->gates, tscope_run_incomplete(run));
-	return code;
-}
-
 static enum tscope_status write_runs(FILE *out, const void *subject,
 				     const struct tscope_report_options *options)
 {
@@ -69,7 +51,7 @@ static enum exit_code report(const struct tscope_runs *runs, struct judged *judg
 	enum exit_code code = EXIT_CODE_OK;
 
 	for (size_t i = 0; i < count && code == EXIT_CODE_OK; i++) {
-		code = judge(&judged[i], tscope_runs_get(runs, i), options);
+		code = judged_fill(&judged[i], tscope_runs_get(runs, i), options);
 		reports[i] =
 			(struct tscope_run_report){ tscope_runs_get(runs, i), judged[i].diagnosis,
 						    judged[i].gates.results,
@@ -95,11 +77,7 @@ static enum exit_code judge_and_report(const struct tscope_runs *runs,
 		code = report(runs, judged, reports, options);
 	else
 		say_nomem();
-	for (size_t i = 0; judged && i < count; i++) {
-		gates_deinit(&judged[i].gates);
-		tscope_diagnosis_free(judged[i].diagnosis);
-	}
-	free(judged);
+	judged_free(judged, count);
 	free(reports);
 	return code;
 }

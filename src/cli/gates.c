@@ -95,3 +95,24 @@ enum exit_code gates_judge(const struct gates *gates, const char *subject,
 	}
 	return code;
 }
+
+enum exit_code judged_fill(struct judged *judged, const struct tscope_run *run,
+			   const struct options *options)
+{
+	enum exit_code code = diagnose(&judged->diagnosis, tscope_run_analysis(run), options);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	code = gates_evaluate(&judged->gates, tscope_run_analysis(run), judged->diagnosis, options);
+	gates_lack(&judged->gates, tscope_run_incomplete(run));
+	return code;
+}
+
+void judged_free(struct judged *judged, size_t count)
+{
+	for (size_t i = 0; judged && i < count; i++) {
+		gates_deinit(&judged[i].gates);
+		tscope_diagnosis_free(judged[i].diagnosis);
+	}
+	free(judged);
+}

@@ -33,4 +33,16 @@ void gates_deinit(struct gates *gates);
 enum exit_code gates_judge(const struct gates *gates, const char *subject,
 			   const struct options *options);
 
+/* A run's findings and gates. */
+struct judged {
+	struct tscope_diagnosis *diagnosis;
+	struct gates gates;
+};
+
+/* Diagnoses a run and evaluates its gates. Returns EXIT_CODE_OK, or says what is wrong. */
+enum exit_code judged_fill(struct judged *judged, const struct tscope_run *run,
+			   const struct options *options);
+/* An array of calloc(), filled or not; or NULL. */
+void judged_free(struct judged *judged, size_t count);
+
 #endif

@@ -496,24 +496,6 @@ static int64_t time_of_inputs(const struct tscope_run *run)
 	return time_ns;
 }
 
-/* A run and what was found out about it. */
-struct judged {
-	struct tscope_diagnosis *diagnosis;
-	struct gates gates;
-};
-
-static enum exit_code judge(struct judged *judged, const struct tscope_run *run,
-			    const struct options *options)
-{
-	enum exit_code code = diagnose(&judged->diagnosis, tscope_run_analysis(run), options);
-
-	if (code == EXIT_CODE_OK)
-		code = gates_evaluate(&judged->gates, tscope_run_analysis(run), judged->diagnosis,
-				      options);
-	gates_lack(&judged->gates, tscope_run_incomplete(run));
-	return code;
-}
-
 static enum exit_code export_judged(const struct tscope_runs *runs, struct judged *judged,
 				    struct table_source *sources, const struct options *options)
 {
@@ -523,7 +505,7 @@ static enum exit_code export_judged(const struct tscope_runs *runs, struct judge
 	for (size_t i = 0; code == EXIT_CODE_OK && i < count; i++) {
 		const struct tscope_run *run = tscope_runs_get(runs, i);
 
-		code = judge(&judged[i], run, options);
+		code = judged_fill(&judged[i], run, options);
 		sources[i] = (struct table_source){
 			.run = run,
 			.diagnosis = judged[i].diagnosis,
@@ -552,11 +534,7 @@ enum exit_code tables_export(const struct tscope_runs *runs, const struct option
 		code = export_judged(runs, judged, sources, options);
 	else
 		say_nomem();
-	for (size_t i = 0; judged && i < count; i++) {
-		gates_deinit(&judged[i].gates);
-		tscope_diagnosis_free(judged[i].diagnosis);
-	}
-	free(judged);
+	judged_free(judged, count);
 	free(sources);
 	return code;
 }
