@@ -6,7 +6,9 @@ bool tsi_is_mostly_captured(const struct rule_context *ctx, double least_share)
 {
 	int64_t captured = tsi_rule_int(ctx, "launches.captured_count");
 
-	return captured > 0 &&
+	if (captured == 0)
+		return false;
+	return tsi_rule_flag(ctx, "launches.is_capture") ||
 	       (double)captured >= least_share * (double)tsi_rule_int(ctx, "launches.launch_count");
 }
 

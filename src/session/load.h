@@ -49,9 +49,6 @@ void tsi_loaded_deinit(struct loaded *loaded);
 /* Frees a result of tsi_load_files(); NULL is fine. */
 void tsi_loaded_free(struct loaded *loaded);
 
-/* Does it record the capture of graphs, which do not run meanwhile? The facts are its own. */
-bool tsi_is_capture(const struct tscope_trace *trace, const struct tscope_analysis *analysis);
-
 /* Adds a remark on the file; what does not fit is left out. */
 TSI_PRINTF(2, 3)
 void tsi_loaded_note(struct loaded *loaded, const char *format, ...);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "analyze/analysis.h"
+#include "analyze/lookup.h"
 #include "base/ckd.h"
 #include "base/sum.h"
 #include "run/settings.h"
@@ -140,7 +141,7 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct load
 		tsi_settings_take(&loaded->steps, tsi_analysis_steps(loaded->analysis));
 		note_clock(&loaded->steps.clock, trace, timeline, load->only);
 		describe_origin(loaded, trace, timeline);
-		loaded->is_capture = tsi_is_capture(trace, loaded->analysis);
+		loaded->is_capture = tsi_lookup(loaded->analysis, "launches.is_capture").flag;
 	}
 	if (status == TSCOPE_OK)
 		status = tsi_analysis_detach(loaded->analysis, err);

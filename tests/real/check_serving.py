@@ -70,15 +70,17 @@ def check_iterations(results, tscope, path):
                          facts[phase]["requests"], 1e-9)
 
 
+def check_capture(results, tscope, path):
+    done = tscope.run("trace", "--format", "json", "--full", path)
+    causes = [finding["cause"] for finding in json.loads(done.stdout)["runs"][0]["findings"]]
+    results.check(f"{program.short(path)} capture", "capture_not_a_run", causes[0])
+
+
 def check_run(results, tscope, name, time_ms):
     done = tscope.run("report", "--format", "json", "--full", INFERENCE / name)
     report = json.loads(done.stdout)["runs"][0]
     results.near(f"{name} ms a step", time_ms, report["facts"]["step_time"]["mean_ns"] / 1e6, 0.05)
     results.check(f"{name} steps", 1, report["facts"]["step_time"]["count"])
-    capture = next((INFERENCE / name / "capture_traces").iterdir())
-    done = tscope.run("trace", "--format", "json", "--full", capture)
-    causes = [finding["cause"] for finding in json.loads(done.stdout)["runs"][0]["findings"]]
-    results.check(f"{name} capture", "capture_not_a_run", causes[0])
 
 
 def check_advice(results, tscope, path):
@@ -94,6 +96,8 @@ def main():
     results = program.Results()
     for path in sorted(INFERENCE.rglob("*.json.gz")):
         check_iterations(results, tscope, path)
+        if "capture_traces" in str(path):
+            check_capture(results, tscope, path)
         if "xdit" not in str(path):  # marks no iterations: it may be a training loop, too
             check_advice(results, tscope, path)
     for name, time_ms in RUNS.items():

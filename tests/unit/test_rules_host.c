@@ -99,6 +99,13 @@ static const struct rule_case cases[] = {
 	  "become part of a graph)" },
 	{ "HOST.COMPILE", AT,
 	  IDLE_OF(compile, 2) "launches.launch_count 100\nlaunches.captured_count 49\n", NULL, "" },
+	/* Its folder says what was to be had: what runs beside is no step either. */
+	{ "HOST.COMPILE", FIRES,
+	  IDLE_OF(compile, 2) "launches.launch_count 100\nlaunches.captured_count 1\n"
+			      "launches.is_capture yes\n",
+	  NULL,
+	  "high: the trace records the capture of a graph, not a run (1 of 100 launch calls only "
+	  "become part of a graph)" },
 	{ "HOST.COMPILE", QUIET, IDLE_OF(compile, 0), NULL, "" },
 	{ "HOST.COMPILE", QUIET,
 	  IDLE_OF(compile, 0) "launches.launch_count 0\nlaunches.captured_count 0\n", NULL, "" },

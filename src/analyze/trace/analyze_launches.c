@@ -7,6 +7,7 @@
 #include "analyze/facts.h"
 
 #include "analyze/shared/quantile.h"
+#include "analyze/trace/capture_trace.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
@@ -16,6 +17,8 @@
 	  "calls that start kernels, graphs, copies or fills")                                     \
 	X(CAPTURED_COUNT, "captured_count", COUNT,                                                 \
 	  "of these, within the capture of a graph: they run nothing")                             \
+	X(IS_CAPTURE, "is_capture", FLAG,                                                          \
+	  "the trace records the capture of graphs and no run; absent: it does not")               \
 	X(LAUNCH_NS, "launch_ns", NS, "host time in them")                                         \
 	X(LAUNCHES_PER_STEP, "launches_per_step", NUMBER,                                          \
 	  "launch calls in a step, mean over the unmarked steps")                                  \
@@ -455,6 +458,8 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 	}
 	tsi_fact_int(out, LAUNCH_COUNT, launch_count);
 	tsi_fact_int(out, CAPTURED_COUNT, work->captured_count);
+	if (tsi_is_capture_trace(work->trace, work->captured_count, launch_count))
+		tsi_fact_flag(out, IS_CAPTURE, true);
 	tsi_fact_int(out, LAUNCH_NS, launch_ns);
 	tsi_fact_ratio(out, QUEUED_RATIO, work->queued_count, work->linked_count);
 	tsi_fact_ratio(out, HOST_BOUND_RATIO, work->host_idle_ns, work->known_idle_ns);
