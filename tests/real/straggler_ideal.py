@@ -75,20 +75,37 @@ def mean_without_transfers(steps):
                             for ops in steps)
 
 
-def mean_balanced(steps):
-    """The mean step where each rank computes as long as the mean of the ranks, in all: each of its
-    computes by the same factor."""
-    sums = collections.Counter()
+def mean_balanced(steps, key_of=lambda op: None):
+    """The mean step where each rank computes as long as the mean of the ranks, in all (or of each
+    key): each of its computes by the same factor."""
+    sums = collections.defaultdict(collections.Counter)
+    ranks = set()
     for ops in steps:
         for op in ops:
             if op.is_compute:
-                sums[op.members[0]] += op.duration
-    mean = statistics.fmean(sums.values())
+                sums[key_of(op)][op.members[0]] += op.duration
+                ranks.add(op.members[0])
+    means = {key: sum(of.values()) / len(ranks) for key, of in sums.items()}
 
     def duration_of(op):
-        return op.duration * mean / sums[op.members[0]] if op.is_compute else op.duration
+        if not op.is_compute:
+            return op.duration
+        return op.duration * means[key_of(op)] / sums[key_of(op)][op.members[0]]
 
     return statistics.fmean(play(ops, duration_of) for ops in steps)
+
+
+def balanced_gains(steps):
+    """From equal ranks to the published definition, what each step towards it wins: ranks that
+    compute equally long in all; forward, backward and optimizer equally long each; all computes of
+    a kind alike, in every microbatch and step; then the transfers at the median of their kind."""
+    ideal = ideals(steps)
+    played = statistics.fmean(play(ops, lambda op: op.duration) for ops in steps)
+    alike = statistics.fmean(play(ops, lambda op: ideal[op.name] if op.is_compute else op.duration)
+                             for ops in steps)
+    best = statistics.fmean(play(ops, lambda op: ideal[op.name]) for ops in steps)
+    means = (mean_balanced(steps), mean_balanced(steps, lambda op: op.name), alike, best)
+    return [played - mean for mean in means]
 
 
 def slowdown_of_stage(steps, ranks):
