@@ -6,7 +6,11 @@
 
 #include "base/sum.h"
 
-/* What separate.c finds, and separate_words.c says. */
+/*
+ * Shared by the parts of separate.c: which traces there are (separate_captures.c), what speaks
+ * against two being of one run (separate_apart.c) and how that is said (separate_words.c), and what
+ * goes with them (separate_others.c).
+ */
 
 enum apart {
 	TOGETHER,
@@ -31,6 +35,11 @@ struct capture {
 	uint32_t unit;
 };
 
+struct captures {
+	struct capture *items;
+	size_t count;
+};
+
 /* What captures that were put together say together. */
 struct extent {
 	const struct capture *first, *last;
@@ -49,6 +58,11 @@ static inline const struct trace_origin *tsi_origin_of(const struct capture *cap
 	return &capture->loaded->origin;
 }
 
+static inline bool tsi_is_process_known(const struct capture *capture)
+{
+	return tsi_origin_of(capture)->pid >= 0;
+}
+
 static inline bool tsi_texts_differ(const char *a, const char *b)
 {
 	return *a != '\0' && *b != '\0' && strcmp(a, b) != 0;
@@ -62,6 +76,23 @@ static inline int64_t tsi_gap_between(const struct extent *a, const struct exten
 
 	return gap_ns > 0 ? gap_ns : 0;
 }
+
+/* Captures of one device profiler, their slots set; memory that ends is the arena's. */
+struct captures tsi_list_captures(const struct run_members *members, struct arena *arena);
+
+enum apart tsi_job_differs(const struct extent *a, const struct extent *b);
+bool tsi_processes_differ(const struct capture *a, const struct capture *b);
+/* Does the later one number its steps from where the earlier one's end? */
+bool tsi_goes_on(const struct extent *earlier, const struct extent *later);
+/* A later capture of the same slot. Overlapping ones are for those who group ranks. */
+enum apart tsi_windows_differ(const struct extent *earlier, const struct extent *later);
+/* Compares files of different ranks or, where ranks are not said, of different processes. */
+enum apart tsi_ranks_differ(const struct extent *run, const struct extent *unit,
+			    bool is_concurrent);
+
+/* Gives files without a run that of the traces in their folder. */
+void tsi_place_others(struct run_partition *partition, const struct run_members *members,
+		      struct arena *arena);
 
 /* "separate from a.json: backend nccl here, gloo there". */
 const char *tsi_separate_reason(struct arena *arena, enum apart why, const struct extent *here,
