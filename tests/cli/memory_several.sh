@@ -1,3 +1,4 @@
+tscope --version | grep -q '^libyaml [0-9]' || exit 77
 # Of several documents in a file the first is read, and that is said.
 for i in 1 2; do echo ---; cat data/rank_0_memory_stats.yaml; done >stats.yaml
 cat data/oom.pickle data/oom.pickle >two.pickle
