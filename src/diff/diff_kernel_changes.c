@@ -5,16 +5,18 @@
 static const struct tscope_fact_def facts[] = { WORK_FACTS(TSI_FACT_DEF, "kernels") };
 
 #define LIST_COLUMNS(X)                                                                            \
-	WORK_COLUMNS(X)                                                                            \
+	WORK_COLUMNS(X, "name", WORK_NAME_MEANING)                                                 \
+	WORK_LIST_COLUMNS(X)                                                                       \
 	X(WORK_LAUNCHER, "launcher", TEXT, "operator that launches it, with its shapes")
 
 static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
-static const struct tscope_fact_def kind_columns[] = { WORK_KIND_COLUMNS(TSI_FACT_DEF) };
+static const struct tscope_fact_def kind_columns[] = { WORK_COLUMNS(TSI_FACT_DEF, "kind",
+								    WORK_KIND_MEANING) };
 
 static const struct tscope_table_def tables[] = {
-	TSI_TABLE_DEF("list", list_columns, WORK_LIST_MEANING),
-	TSI_TABLE_DEF("kinds", kind_columns, "what kernels compute, the largest change first"),
+	[WORK_LIST] = TSI_TABLE_DEF("list", list_columns, WORK_LIST_MEANING),
+	[WORK_KINDS] = TSI_TABLE_DEF("kinds", kind_columns, WORK_KINDS_MEANING),
 };
 
 static void diff_kernel_changes(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -22,7 +24,11 @@ static void diff_kernel_changes(const struct analysis_scope *scope, struct fact_
 	static const struct work_source kernels = {
 		.table = "kernels.by_name",
 		.count = "kernels.count",
+		.all_calls = "count",
 		.all_ns = "total_ns",
+		.calls = "counted",
+		.ns = "counted_ns",
+		.deviation_ns = "step_deviation_ns",
 		.are_kernels = true,
 	};
 

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Operators of both sides, matched; counts and self times are of a mean step. */
+/* Operators of both sides, matched; counts and their times, host and device, are of a mean step. */
 #include "diff/work_changes.h"
 
 static const struct tscope_fact_def facts[] = { WORK_FACTS(TSI_FACT_DEF, "operators") };
 
 #define LIST_COLUMNS(X)                                                                            \
-	WORK_COLUMNS(X)                                                                            \
-	X(WORK_A_STEP_DEVICE_NS, "a_step_device_ns", NS,                                           \
-	  "time of what it launched itself in a mean step of A")                                   \
-	X(WORK_B_STEP_DEVICE_NS, "b_step_device_ns", NS, "and of B")                               \
-	X(WORK_DEVICE_CHANGE_NS, "device_change_ns", NS, "b_step_device_ns less a_step_device_ns") \
+	WORK_COLUMNS(X, "name", WORK_NAME_MEANING)                                                 \
+	WORK_DEVICE_COLUMNS(X)                                                                     \
+	WORK_LIST_COLUMNS(X)                                                                       \
 	X(WORK_CALL_RATIO, "call_ratio", RATIO,                                                    \
 	  "of its own host time, that in runtime and driver calls, of the side where that is "     \
 	  "more: launches, or waits for the device")
 
 static const struct tscope_fact_def list_columns[] = { LIST_COLUMNS(TSI_FACT_DEF) };
 
+#define KIND_COLUMNS(X)                                                                            \
+	WORK_COLUMNS(X, "kind", WORK_KIND_MEANING)                                                 \
+	WORK_DEVICE_COLUMNS(X)
+
+static const struct tscope_fact_def kind_columns[] = { KIND_COLUMNS(TSI_FACT_DEF) };
+
 static const struct tscope_table_def tables[] = {
-	TSI_TABLE_DEF("list", list_columns, WORK_LIST_MEANING),
+	[WORK_LIST] = TSI_TABLE_DEF("list", list_columns, WORK_LIST_MEANING),
+	[WORK_KINDS] = TSI_TABLE_DEF("kinds", kind_columns, WORK_KINDS_MEANING),
 };
 
 static void diff_operator_changes(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -25,8 +30,14 @@ static void diff_operator_changes(const struct analysis_scope *scope, struct fac
 	static const struct work_source operators = {
 		.table = "operators.by_name",
 		.count = "operators.count",
+		.all_calls = "count",
 		.all_ns = "self_ns",
 		.all_device_ns = "self_device_ns",
+		.calls = "counted",
+		.ns = "counted_ns",
+		.deviation_ns = "step_deviation_ns",
+		.device_ns = "counted_device_ns",
+		.device_deviation_ns = "step_device_deviation_ns",
 	};
 
 	tsi_compare_work(scope, out, &operators);

@@ -13,7 +13,6 @@
 #include "diff/comparison.h"
 #include "diff/explain_rank.h"
 #include "diff/sample_test.h"
-#include "diff/work_kinds.h"
 #include "diff/work_names.h"
 #include "diff/work_side.h"
 
@@ -30,26 +29,36 @@
 	X(CHANGE_SLOWER, "slower")                                                                 \
 	X(CHANGE_FASTER, "faster")                                                                 \
 	X(CHANGE_MORE_CALLS, "more_calls")                                                         \
-	X(CHANGE_FEWER_CALLS, "fewer_calls")
+	X(CHANGE_FEWER_CALLS, "fewer_calls")                                                       \
+	X(CHANGE_UNCLEAR, "cannot_tell")
 
 enum change { CHANGES(TSI_NAMED_ID) CHANGE_COUNT };
 
 static const char *const change_names[] = { CHANGES(TSI_NAMED_TEXT) };
 
-struct pair_change {
-	const struct work_pair *pair;
-	struct work_figures sums[TSCOPE_SIDE_COUNT];
+/* One of the times of what is compared: its only one, or that of the host; or that of devices. */
+enum { TIME_OWN, TIME_DEVICE, TIME_COUNT };
+
+struct time_change {
 	int64_t step_ns[TSCOPE_SIDE_COUNT];
 	int64_t change_ns;
-	enum change change;
 	enum diff_verdict verdict;
 	double p_value; /* NAN: not tested */
 };
 
+struct pair_change {
+	const struct work_pair *pair;
+	struct work_figures sums[TSCOPE_SIDE_COUNT];
+	struct time_change times[TIME_COUNT];
+	enum change change;
+};
+
+/* What is put into one table. */
 struct work {
 	const struct work_source *source;
 	const struct comparison *comparison;
 	struct fact_sheet *out;
+	enum work_table table;
 	struct diff_rank ranks[TSCOPE_SIDE_COUNT]; /* whose work it is */
 	struct work_side sides[TSCOPE_SIDE_COUNT];
 	struct work_pairs pairs;
@@ -60,9 +69,9 @@ struct work {
 
 /* ---- pairs -------------------------------------------------------------------------------- */
 
-static int64_t per_step(int64_t sum, const struct work_side *side)
+static int64_t time_of(const struct work_figures *figures, int time)
 {
-	return tsi_mean(sum, side->steps).integer;
+	return time == TIME_OWN ? figures->ns : figures->device_ns;
 }
 
 static double calls_per_step(const struct pair_change *change, const struct work *work,
@@ -76,14 +85,41 @@ static bool has_several_ranks(const struct work *work, enum tscope_side side)
 	return work->comparison->sides[side].rank_count > 1;
 }
 
-/* Whether its time is mostly waiting for other ranks. */
-static bool is_waiting(const struct pair_change *change, const struct work *work)
+/* Whether a time is mostly waiting for other ranks. */
+static bool is_waiting(const struct pair_change *change, const struct work *work, int time)
 {
 	bool communicates = change->sums[TSCOPE_SIDE_A].communicates ||
 			    change->sums[TSCOPE_SIDE_B].communicates;
 
-	return communicates &&
+	return communicates && (time == TIME_DEVICE || work->source->are_kernels) &&
 	       (has_several_ranks(work, TSCOPE_SIDE_A) || has_several_ranks(work, TSCOPE_SIDE_B));
+}
+
+/* Whether there is any such time. */
+static bool has_time(const struct pair_change *change, int time)
+{
+	return time == TIME_OWN || change->sums[TSCOPE_SIDE_A].device_ns ||
+	       change->sums[TSCOPE_SIDE_B].device_ns;
+}
+
+static bool is_empty(const struct work_figures *figures)
+{
+	return figures->calls == 0 && figures->ns == 0 && figures->device_ns == 0;
+}
+
+static void set_times(struct pair_change *change, struct work *work)
+{
+	for (int t = 0; t < TIME_COUNT; t++) {
+		struct time_change *time = &change->times[t];
+		for (size_t s = 0; s < TSCOPE_SIDE_COUNT; s++)
+			time->step_ns[s] =
+				tsi_mean(time_of(&change->sums[s], t), work->sides[s].steps)
+					.integer;
+		time->change_ns =
+			tsi_difference(time->step_ns[TSCOPE_SIDE_A], time->step_ns[TSCOPE_SIDE_B]);
+		work->tested_count += change->pair->a_count && change->pair->b_count &&
+				      has_time(change, t) && !is_waiting(change, work, t);
+	}
 }
 
 /* Adds up the pairs that have calls and are certain to be what they look like. */
@@ -102,16 +138,12 @@ static void collect_changes(struct work *work)
 				tsi_work_side_sum(b, pairs->b_items, pair->b_first, pair->b_count),
 			},
 		};
-		if (change->sums[TSCOPE_SIDE_A].calls == 0 &&
-		    change->sums[TSCOPE_SIDE_B].calls == 0)
+		if (is_empty(&change->sums[TSCOPE_SIDE_A]) &&
+		    is_empty(&change->sums[TSCOPE_SIDE_B]))
 			continue;
 		if ((pair->a_count == 0 && a->is_cut) || (pair->b_count == 0 && b->is_cut))
 			continue;
-		for (size_t s = 0; s < TSCOPE_SIDE_COUNT; s++)
-			change->step_ns[s] = per_step(change->sums[s].ns, &work->sides[s]);
-		change->change_ns = tsi_difference(change->step_ns[TSCOPE_SIDE_A],
-						   change->step_ns[TSCOPE_SIDE_B]);
-		work->tested_count += pair->a_count && pair->b_count && !is_waiting(change, work);
+		set_times(change, work);
 		work->change_count++;
 	}
 }
@@ -119,35 +151,54 @@ static void collect_changes(struct work *work)
 /* ---- judgement ---------------------------------------------------------------------------- */
 
 static struct sample_moments moments_of(const struct work_figures *sum,
-					const struct work_side *side)
+					const struct work_side *side, int time)
 {
 	return (struct sample_moments){
-		.mean = (double)sum->ns / (double)side->steps,
-		.deviation = sum->deviation_ns,
+		.mean = (double)time_of(sum, time) / (double)side->steps,
+		.deviation = time == TIME_OWN ? sum->deviation_ns : sum->device_deviation_ns,
 		.count = (double)side->steps,
 	};
 }
 
-static void test(struct pair_change *change, const struct work *work)
+/* Whether both sides say how much it differs from step to step. */
+static bool is_testable(const struct pair_change *change, const struct work *work, int time)
+{
+	const struct work_source *source = work->source;
+	bool is_told = time == TIME_OWN ? source->deviation_ns : source->device_deviation_ns;
+
+	for (size_t s = 0; s < TSCOPE_SIDE_COUNT; s++) {
+		const struct work_figures *sum = &change->sums[s];
+		/* Reports of versions before had that of the own time only. */
+		if (!work->sides[s].is_exact ||
+		    (time == TIME_DEVICE && isnan(sum->device_deviation_ns) &&
+		     !isnan(sum->deviation_ns)))
+			return false;
+	}
+	return is_told && !is_waiting(change, work, time);
+}
+
+static void test(struct pair_change *change, const struct work *work, int time)
 {
 	const struct work_side *sides = work->sides;
-	struct sample_moments a = moments_of(&change->sums[TSCOPE_SIDE_A], &sides[TSCOPE_SIDE_A]);
-	struct sample_moments b = moments_of(&change->sums[TSCOPE_SIDE_B], &sides[TSCOPE_SIDE_B]);
+	struct sample_moments a =
+		moments_of(&change->sums[TSCOPE_SIDE_A], &sides[TSCOPE_SIDE_A], time);
+	struct sample_moments b =
+		moments_of(&change->sums[TSCOPE_SIDE_B], &sides[TSCOPE_SIDE_B], time);
+	struct time_change *of = &change->times[time];
 
-	change->p_value = NAN;
+	of->p_value = NAN;
 	if (change->pair->a_count == 0 || change->pair->b_count == 0) {
-		change->verdict = change->pair->a_count ? DIFF_ONLY_A : DIFF_ONLY_B;
+		of->verdict = change->pair->a_count ? DIFF_ONLY_A : DIFF_ONLY_B;
 	} else if (a.mean == b.mean && a.count == b.count &&
-		   (isnan(a.deviation + b.deviation) || is_waiting(change, work))) {
-		change->verdict = DIFF_SAME;
-	} else if (is_waiting(change, work) || !sides[TSCOPE_SIDE_A].is_exact ||
-		   !sides[TSCOPE_SIDE_B].is_exact) {
-		change->verdict = DIFF_NOT_TESTED;
+		   (isnan(a.deviation + b.deviation) || is_waiting(change, work, time))) {
+		of->verdict = DIFF_SAME;
+	} else if (!is_testable(change, work, time)) {
+		of->verdict = DIFF_NOT_TESTED;
 	} else {
 		struct sample_test result = tsi_moments_test(&a, &b, work->tested_count);
-		change->verdict = result.verdict;
+		of->verdict = result.verdict;
 		if (result.method != SAMPLE_TEST_NONE)
-			change->p_value = result.p_value;
+			of->p_value = result.p_value;
 	}
 }
 
@@ -181,25 +232,48 @@ static enum change compare_calls(const struct pair_change *change, const struct 
  * Whether the number of calls explains more of the change than their duration. Each change of n × d
  * is weighted with the other factor's mean, so that the parts sum to the whole.
  */
-static bool calls_explain_more(const struct pair_change *change, const struct work *work)
+static bool calls_explain_more(const struct pair_change *change, const struct work *work,
+			       const struct time_change *time)
 {
 	double a_calls = calls_per_step(change, work, TSCOPE_SIDE_A);
 	double b_calls = calls_per_step(change, work, TSCOPE_SIDE_B);
 
 	if (a_calls == 0 || b_calls == 0)
 		return true;
-	double a_mean = (double)change->step_ns[TSCOPE_SIDE_A] / a_calls;
-	double b_mean = (double)change->step_ns[TSCOPE_SIDE_B] / b_calls;
+	double a_mean = (double)time->step_ns[TSCOPE_SIDE_A] / a_calls;
+	double b_mean = (double)time->step_ns[TSCOPE_SIDE_B] / b_calls;
 	double by_calls = (b_calls - a_calls) * (a_mean + b_mean) / 2;
 	double by_mean = (b_mean - a_mean) * (a_calls + b_calls) / 2;
 	return fabs(by_calls) >= fabs(by_mean);
 }
 
+static uint64_t magnitude(int64_t number)
+{
+	return number < 0 ? -(uint64_t)number : (uint64_t)number;
+}
+
+/* The larger of its changes that are significant, or cannot be told from chance; or NULL. */
+static const struct time_change *find_other_time(const struct pair_change *change, bool is_certain)
+{
+	const struct time_change *found = NULL;
+
+	for (int t = 0; t < TIME_COUNT; t++) {
+		const struct time_change *time = &change->times[t];
+		double least = TIME_MIN_RATIO * (double)time->step_ns[TSCOPE_SIDE_A];
+		bool is_it = is_certain
+				     ? time->verdict == DIFF_CHANGED
+				     : time->change_ns != 0 && (time->verdict == DIFF_UNDECIDED ||
+								time->verdict == DIFF_NOT_TESTED);
+		if (is_it && fabs((double)time->change_ns) >= least &&
+		    (!found || magnitude(time->change_ns) > magnitude(found->change_ns)))
+			found = time;
+	}
+	return found;
+}
+
 static enum change judge(const struct pair_change *change, const struct work *work)
 {
-	double a_ns = (double)change->step_ns[TSCOPE_SIDE_A];
-	bool is_other_time = change->verdict == DIFF_CHANGED &&
-			     fabs((double)change->change_ns) >= TIME_MIN_RATIO * a_ns;
+	const struct time_change *other = find_other_time(change, true);
 
 	if (change->pair->a_count == 0)
 		return CHANGE_NEW;
@@ -208,16 +282,20 @@ static enum change judge(const struct pair_change *change, const struct work *wo
 	if (change->pair->match == WORK_BY_LAUNCHER)
 		return CHANGE_REPLACED;
 	enum change calls = compare_calls(change, work);
-	if (calls != CHANGE_SAME && (!is_other_time || calls_explain_more(change, work)))
+	if (calls != CHANGE_SAME && (!other || calls_explain_more(change, work, other)))
 		return calls;
-	if (!is_other_time)
-		return CHANGE_SAME;
-	return change->change_ns > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
+	if (!other)
+		return find_other_time(change, false) ? CHANGE_UNCLEAR : CHANGE_SAME;
+	return other->change_ns > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }
 
-static uint64_t magnitude(int64_t number)
+/* The larger of its changes of time. */
+static uint64_t size_of(const struct pair_change *change)
 {
-	return number < 0 ? -(uint64_t)number : (uint64_t)number;
+	uint64_t own = magnitude(change->times[TIME_OWN].change_ns);
+	uint64_t device = magnitude(change->times[TIME_DEVICE].change_ns);
+
+	return own > device ? own : device;
 }
 
 /* In the order of the table. */
@@ -225,7 +303,7 @@ static int by_change(const void *left, const void *right)
 {
 	const struct pair_change *a = left, *b = right;
 	bool a_is_same = a->change == CHANGE_SAME, b_is_same = b->change == CHANGE_SAME;
-	uint64_t a_size = magnitude(a->change_ns), b_size = magnitude(b->change_ns);
+	uint64_t a_size = size_of(a), b_size = size_of(b);
 
 	if (a_is_same != b_is_same)
 		return a_is_same ? 1 : -1;
@@ -238,7 +316,8 @@ static void judge_changes(struct work *work)
 {
 	for (size_t i = 0; i < work->change_count; i++) {
 		struct pair_change *change = &work->changes[i];
-		test(change, work);
+		for (int time = 0; time < TIME_COUNT; time++)
+			test(change, work, time);
 		change->change = judge(change, work);
 		work->counts[change->change]++;
 	}
@@ -247,65 +326,39 @@ static void judge_changes(struct work *work)
 
 /* ---- what is told ------------------------------------------------------------------------- */
 
-/* The names of a row; the cells are absent until now. */
-static void fill_names(const struct work *work, const struct pair_change *change,
-		       struct tscope_value *cells)
+/* The name of a row; of several items joined. */
+static const char *name_of(const struct work *work, const struct pair_change *change,
+			   enum tscope_side side)
 {
 	const struct work_pair *pair = change->pair;
-	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
-	const char *a_name = NULL, *b_name = NULL;
+	bool is_a = side == TSCOPE_SIDE_A;
+	size_t count = is_a ? pair->a_count : pair->b_count;
 
-	if (pair->a_count)
-		a_name = tsi_join_work_names(a->items, &work->pairs.a_items[pair->a_first],
-					     pair->a_count, work->out);
-	if (pair->b_count)
-		b_name = tsi_join_work_names(b->items, &work->pairs.b_items[pair->b_first],
-					     pair->b_count, work->out);
-	cells[WORK_NAME] = tsi_text(b_name ? b_name : a_name);
-	if (a_name && b_name && strcmp(a_name, b_name) != 0)
-		cells[WORK_A_NAME] = tsi_text(a_name);
-	cells[WORK_A_NAMES] = tsi_int((int64_t)pair->a_count);
-	cells[WORK_B_NAMES] = tsi_int((int64_t)pair->b_count);
+	if (count == 0)
+		return NULL;
+	return tsi_join_work_names(work->sides[side].items,
+				   is_a ? &work->pairs.a_items[pair->a_first]
+					: &work->pairs.b_items[pair->b_first],
+				   count, work->out);
 }
 
-static void fill_figures(const struct work *work, const struct pair_change *change,
-			 struct tscope_value *cells)
+static void fill_time(const struct time_change *time, struct tscope_value *a,
+		      struct tscope_value *verdict)
 {
-	const struct work_figures *a = &change->sums[TSCOPE_SIDE_A],
-				  *b = &change->sums[TSCOPE_SIDE_B];
+	enum {
+		TO_B = WORK_B_STEP_NS - WORK_A_STEP_NS,
+		TO_CHANGE = WORK_CHANGE_NS - WORK_A_STEP_NS
+	};
 
-	cells[WORK_A_CALLS_PER_STEP] = tsi_real(calls_per_step(change, work, TSCOPE_SIDE_A));
-	cells[WORK_B_CALLS_PER_STEP] = tsi_real(calls_per_step(change, work, TSCOPE_SIDE_B));
-	cells[WORK_A_STEP_NS] = tsi_int(change->step_ns[TSCOPE_SIDE_A]);
-	cells[WORK_B_STEP_NS] = tsi_int(change->step_ns[TSCOPE_SIDE_B]);
-	cells[WORK_CHANGE_NS] = tsi_int(change->change_ns);
-	cells[WORK_A_MEAN_NS] = tsi_mean(a->ns, a->calls);
-	cells[WORK_B_MEAN_NS] = tsi_mean(b->ns, b->calls);
-	cells[WORK_VERDICT] = tsi_text(tsi_diff_verdict_name(change->verdict));
-	cells[WORK_P_VALUE] = tsi_real(change->p_value);
-}
-
-static double call_ratio(const struct work_figures *sum)
-{
-	return sum->self_ns > 0 ? (double)sum->call_ns / (double)sum->self_ns : 0;
-}
-
-static void fill_device_time(const struct work *work, const struct pair_change *change,
-			     struct tscope_value *cells)
-{
-	int64_t a_ns = per_step(change->sums[TSCOPE_SIDE_A].device_ns, &work->sides[TSCOPE_SIDE_A]);
-	int64_t b_ns = per_step(change->sums[TSCOPE_SIDE_B].device_ns, &work->sides[TSCOPE_SIDE_B]);
-
-	cells[WORK_A_STEP_DEVICE_NS] = tsi_int(a_ns);
-	cells[WORK_B_STEP_DEVICE_NS] = tsi_int(b_ns);
-	cells[WORK_DEVICE_CHANGE_NS] = tsi_int(b_ns - a_ns);
-	cells[WORK_CALL_RATIO] = tsi_real(fmax(call_ratio(&change->sums[TSCOPE_SIDE_A]),
-					       call_ratio(&change->sums[TSCOPE_SIDE_B])));
+	a[0] = tsi_int(time->step_ns[TSCOPE_SIDE_A]);
+	a[TO_B] = tsi_int(time->step_ns[TSCOPE_SIDE_B]);
+	a[TO_CHANGE] = tsi_int(time->change_ns);
+	verdict[0] = tsi_text(tsi_diff_verdict_name(time->verdict));
+	verdict[WORK_P_VALUE - WORK_VERDICT] = tsi_real(time->p_value);
 }
 
 /* The launcher of B's first kernel, or of A's if B has none. */
-static void fill_launcher(const struct work *work, const struct pair_change *change,
-			  struct tscope_value *cells)
+static const char *launcher_of(const struct work *work, const struct pair_change *change)
 {
 	const struct work_pair *pair = change->pair;
 	const char *launcher = NULL;
@@ -314,24 +367,58 @@ static void fill_launcher(const struct work *work, const struct pair_change *cha
 		launcher = work->sides[TSCOPE_SIDE_B].launchers[work->pairs.b_items[pair->b_first]];
 	if (!launcher && pair->a_count)
 		launcher = work->sides[TSCOPE_SIDE_A].launchers[work->pairs.a_items[pair->a_first]];
-	cells[WORK_LAUNCHER] = tsi_text_if(launcher);
+	return launcher;
 }
 
-static void add_rows(const struct work *work)
+static double call_ratio(const struct work_figures *sum)
 {
-	for (size_t i = 0; i < work->change_count; i++) {
-		const struct pair_change *change = &work->changes[i];
-		struct tscope_value *cells = tsi_table_row(work->out, 0);
+	return sum->self_ns > 0 ? (double)sum->call_ns / (double)sum->self_ns : 0;
+}
 
-		fill_names(work, change, cells);
-		cells[WORK_CHANGE] = tsi_text(change_names[change->change]);
-		cells[WORK_MATCHED_BY] = tsi_text(tsi_work_match_name(change->pair->match));
-		fill_figures(work, change, cells);
-		if (work->source->all_device_ns)
-			fill_device_time(work, change, cells);
-		else
-			fill_launcher(work, change, cells);
+/* What lists have besides. */
+static void fill_list(const struct work *work, const struct pair_change *change, const char *name,
+		      struct tscope_value *cells)
+{
+	const struct work_figures *a = &change->sums[TSCOPE_SIDE_A],
+				  *b = &change->sums[TSCOPE_SIDE_B];
+	const char *a_name = name_of(work, change, TSCOPE_SIDE_A);
+
+	cells[WORK_MATCHED_BY] = tsi_text(tsi_work_match_name(change->pair->match));
+	if (a_name && strcmp(a_name, name) != 0)
+		cells[WORK_A_NAME] = tsi_text(a_name);
+	cells[WORK_A_NAMES] = tsi_int((int64_t)change->pair->a_count);
+	cells[WORK_B_NAMES] = tsi_int((int64_t)change->pair->b_count);
+	cells[WORK_A_MEAN_NS] = tsi_mean(a->ns, a->calls);
+	cells[WORK_B_MEAN_NS] = tsi_mean(b->ns, b->calls);
+	if (work->source->are_kernels)
+		cells[WORK_LAST_COLUMN] = tsi_text_if(launcher_of(work, change));
+	else
+		cells[WORK_LAST_COLUMN] = tsi_real(fmax(call_ratio(a), call_ratio(b)));
+}
+
+static void add_row(const struct work *work, const struct pair_change *change)
+{
+	struct tscope_value *cells = tsi_table_row(work->out, work->table);
+	const char *name = name_of(work, change, TSCOPE_SIDE_B);
+	bool has_devices = work->source->device_ns != NULL;
+
+	if (!name)
+		name = name_of(work, change, TSCOPE_SIDE_A);
+	cells[WORK_NAME] = tsi_text(name);
+	cells[WORK_CHANGE] = tsi_text(change_names[change->change]);
+	cells[WORK_A_CALLS_PER_STEP] = tsi_real(calls_per_step(change, work, TSCOPE_SIDE_A));
+	cells[WORK_B_CALLS_PER_STEP] = tsi_real(calls_per_step(change, work, TSCOPE_SIDE_B));
+	fill_time(&change->times[TIME_OWN], &cells[WORK_A_STEP_NS], &cells[WORK_VERDICT]);
+	cells += WORK_COLUMN_COUNT;
+	if (has_devices) {
+		fill_time(&change->times[TIME_DEVICE], &cells[WORK_A_STEP_DEVICE_NS],
+			  &cells[WORK_DEVICE_VERDICT]);
+		if (!has_time(change, TIME_DEVICE))
+			cells[WORK_DEVICE_VERDICT] = (struct tscope_value){ 0 };
+		cells += WORK_DEVICE_COLUMN_COUNT;
 	}
+	if (work->table == WORK_LIST && !work->source->are_modules)
+		fill_list(work, change, name, cells);
 }
 
 static void set_facts(const struct work *work)
@@ -344,6 +431,7 @@ static void set_facts(const struct work *work)
 		[CHANGE_FASTER] = WORK_FASTER_COUNT,
 		[CHANGE_MORE_CALLS] = WORK_MORE_CALLS_COUNT,
 		[CHANGE_FEWER_CALLS] = WORK_FEWER_CALLS_COUNT,
+		[CHANGE_UNCLEAR] = WORK_UNCLEAR_COUNT,
 	};
 	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
 	struct fact_sheet *out = work->out;
@@ -362,35 +450,56 @@ static void set_facts(const struct work *work)
 			tsi_fact_int(out, WORK_A_RANK + i, work->ranks[i].number);
 }
 
-static void compare(struct work *work)
+/* Matches and judges what was read of both sides; false without memory. */
+static bool fill_table(struct work *work)
 {
-	struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
+	const struct work_side *a = &work->sides[TSCOPE_SIDE_A], *b = &work->sides[TSCOPE_SIDE_B];
 	struct arena *scratch = tsi_sheet_scratch(work->out);
 
-	tsi_work_side_read(a, work->source, scratch);
-	tsi_work_side_read(b, work->source, scratch);
-	if (work->source->are_kernels)
-		tsi_work_sides_name_launchers(work->sides, work->out);
 	work->pairs = tsi_work_match(a->items, a->count, b->items, b->count, scratch);
 	work->changes = tsi_arena_new(scratch, work->pairs.count, sizeof(*work->changes));
 	if (!work->changes)
-		return;
+		return false;
 	collect_changes(work);
 	judge_changes(work);
-	add_rows(work);
-	if (work->source->are_kernels)
-		tsi_list_work_kinds(work->sides, 1, work->out);
-	set_facts(work);
+	for (size_t i = 0; i < work->change_count; i++)
+		add_row(work, &work->changes[i]);
+	return true;
+}
+
+static void list_kinds(const struct work *work)
+{
+	struct arena *scratch = tsi_sheet_scratch(work->out);
+	struct work kinds = {
+		.source = work->source,
+		.comparison = work->comparison,
+		.out = work->out,
+		.table = WORK_KINDS,
+	};
+
+	for (size_t s = 0; s < TSCOPE_SIDE_COUNT; s++)
+		kinds.sides[s] = tsi_work_side_by_kind(&work->sides[s], scratch);
+	(void)fill_table(&kinds);
 }
 
 void tsi_compare_work(const struct analysis_scope *scope, struct fact_sheet *out,
 		      const struct work_source *source)
 {
 	struct work work = { .source = source, .comparison = scope->comparison, .out = out };
+	struct arena *scratch = tsi_sheet_scratch(out);
 
-	tsi_explained_ranks(work.ranks, scope->comparison, source->count, tsi_sheet_scratch(out));
+	tsi_explained_ranks(work.ranks, scope->comparison, source->count, scratch);
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
 		work.sides[i] = tsi_work_side_begin(work.ranks[i].analysis, source);
-	if (work.sides[TSCOPE_SIDE_A].is_known && work.sides[TSCOPE_SIDE_B].is_known)
-		compare(&work);
+	if (!work.sides[TSCOPE_SIDE_A].is_known || !work.sides[TSCOPE_SIDE_B].is_known)
+		return;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		tsi_work_side_read(&work.sides[i], source, scratch);
+	if (source->are_kernels)
+		tsi_work_sides_name_launchers(work.sides, out);
+	if (!fill_table(&work))
+		return;
+	set_facts(&work);
+	if (!source->are_modules)
+		list_kinds(&work);
 }

@@ -46,6 +46,8 @@ static const char *find_key(struct matcher *matcher, enum work_match match, size
 		return item->launcher;
 	if (match == WORK_BY_NAME)
 		return item->name;
+	if (item->is_plain)
+		return NULL;
 	struct str text = { normal, tsi_normal_kernel_name(item->name, normal, sizeof(normal)) };
 	return tsi_arena_copy(&matcher->keys, text);
 }

@@ -17,6 +17,7 @@ struct work_item {
 	const char *name;
 	/* The operator that launches most of its time ("aten::mm [[8,8],[8,8]]"), or NULL. */
 	const char *launcher;
+	bool is_plain; /* matched by its name only */
 };
 
 #define WORK_MATCHES(X)                                                                            \

@@ -13,10 +13,11 @@
 /* Sums over the steps of a side. */
 struct work_figures {
 	int64_t calls, ns, device_ns;
-	int64_t unlinked;    /* of the calls, those that may be from before the capture */
-	double deviation_ns; /* of the time per step; NAN: not known */
+	int64_t unlinked; /* of the calls, those that may be from before the capture */
+	/* Of the times per step; NAN: not known. */
+	double deviation_ns, device_deviation_ns;
 	bool communicates;
-	const char *kind;         /* of a kernel: "gemm" …; NULL: not said */
+	const char *kind;         /* "gemm" …; NULL: not said */
 	int64_t self_ns, call_ns; /* own host time of the whole trace; of it, in calls */
 };
 
@@ -51,6 +52,9 @@ void tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
 /* Several items as one. */
 struct work_figures tsi_work_side_sum(const struct work_side *side, const size_t *items,
 				      size_t first, size_t count);
+
+/* The same side with an item for each kind of work. */
+struct work_side tsi_work_side_by_kind(const struct work_side *side, struct arena *arena);
 
 /* Items that have calls. */
 int64_t tsi_work_side_count(const struct work_side *side);

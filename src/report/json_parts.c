@@ -354,9 +354,9 @@ static bool has_value(const struct rows_view *rows, size_t column)
 
 /* Tables of a rank that comparisons read. */
 static const char *const read_of_ranks[] = {
-	"breakdown.parts",        "kernels.by_launcher", "kernels.by_name",   "operators.by_name",
-	"provenance.config",      "series.steps",        "snapshot.segments", "snapshot.sites",
-	"provenance.environment", "step_time.phases",
+	"breakdown.parts",   "kernels.by_launcher",    "kernels.by_name",  "operators.by_name",
+	"modules.by_module", "provenance.config",      "series.steps",     "snapshot.segments",
+	"snapshot.sites",    "provenance.environment", "step_time.phases",
 };
 
 /* Of these tables, columns that they do not. */
@@ -397,9 +397,16 @@ static bool is_table_read(const struct json_writer *w, const char *analyzer, con
 	return w->extent == JSON_ALL || !is_one_of(unread, TSI_COUNT_OF(unread), id);
 }
 
+/* All that comparisons read of modules; they are many, with long paths. */
+static const char *const read_of_modules[] = { "name", "call_count", "self_host_ns",
+					       "self_device_ns" };
+
 static bool is_column_read(const struct json_writer *w, const struct tscope_table_def *table,
 			   size_t column)
 {
+	if (w->extent == JSON_BASELINE_RANK && strcmp(table->name, "by_module") == 0)
+		return is_one_of(read_of_modules, TSI_COUNT_OF(read_of_modules),
+				 table->columns[column].name);
 	return w->extent != JSON_BASELINE_RANK ||
 	       !is_one_of(unread_columns, TSI_COUNT_OF(unread_columns),
 			  table->columns[column].name);

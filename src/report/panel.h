@@ -116,6 +116,9 @@ struct column {
 void tsi_panel_table(const struct panel *panel, const char *id, const struct column *columns,
 		     size_t count);
 
+/* The last parts of a path, as many as are short, and one at least. */
+const char *tsi_path_tail(const char *path);
+
 /* A table whose first column has paths, "a/b/c.py(3): f" or "A.B.C", of which the end says most. */
 void tsi_panel_paths(const struct panel *panel, const char *id, const struct column *columns,
 		     size_t count);

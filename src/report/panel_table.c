@@ -178,8 +178,7 @@ void tsi_panel_kernels(const struct panel *panel, const char *id, const struct c
 		name_kernels(panel, table);
 }
 
-/* The last parts of a path, as many as are short, and one at least. */
-static const char *tail_of(const char *path)
+const char *tsi_path_tail(const char *path)
 {
 	enum { SHORT_CHARS = 36 };
 	size_t length = strlen(path), start = length;
@@ -200,7 +199,8 @@ void tsi_panel_paths(const struct panel *panel, const char *id, const struct col
 	struct doc_table *table = put_table(panel, id, columns, count);
 
 	for (size_t row = 0; table && row < table->row_count; row++)
-		table->rows[row].cells[0].brief = tail_of(table->rows[row].cells[0].value.text);
+		table->rows[row].cells[0].brief =
+			tsi_path_tail(table->rows[row].cells[0].value.text);
 }
 
 /* ---- rankings ---- */

@@ -139,6 +139,7 @@ void tsi_section_explanation(const struct panel *panel);
 void tsi_section_rank_changes(const struct panel *panel);
 void tsi_section_kernel_changes(const struct panel *panel);
 void tsi_section_operator_changes(const struct panel *panel);
+void tsi_section_module_changes(const struct panel *panel);
 void tsi_section_memory_changes(const struct panel *panel);
 void tsi_section_reproducibility(const struct panel *panel);
 void tsi_section_finding_changes(const struct panel *panel);

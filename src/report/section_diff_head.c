@@ -50,29 +50,28 @@ static void put_setup(const struct panel *panel)
 
 static const double most_in_calls = 0.5;
 
-/* Operators by their device or host time, with the columns of operator_changes.list. */
+/* Operators, or modules, by their device or host time, with the columns of these lists. */
 struct operator_time {
-	const char *tag, *a, *b, *change;
+	const char *table, *tag, *a, *b, *change;
 };
 
 /* 0 of an operator whose host time is a call, which mostly waits for the device. */
 static int64_t size_of(const struct change *row, const char *column)
 {
 	int64_t change_ns = tsi_change_int(row, column);
-	struct tscope_value calls = tsi_change_cell(row, "call_ratio");
+	bool is_host = strcmp(column, "change_ns") == 0;
 
-	if (strcmp(column, "change_ns") == 0 && calls.kind == TSCOPE_VALUE_REAL &&
-	    calls.real > most_in_calls)
+	if (is_host && tsi_change_cell(row, "call_ratio").real > most_in_calls)
 		return 0;
-
 	return change_ns > INT64_MIN ? imaxabs(change_ns) : INT64_MAX;
 }
 
 /* The largest change that is less than another one, or equal and behind it; false: none is. */
-static bool next_operator(const struct panel *panel, const char *column, const struct change *last,
-			  struct change *next)
+static bool next_operator(const struct panel *panel, const struct operator_time *time,
+			  const struct change *last, struct change *next)
 {
-	struct change row = tsi_change_first(panel, "operator_changes.list");
+	struct change row = tsi_change_first(panel, time->table);
+	const char *column = time->change;
 	bool is_found = false;
 
 	for (; tsi_change_is_there(&row); row.row++) {
@@ -95,7 +94,7 @@ static void put_operator_time(const struct panel *panel, const struct operator_t
 	struct change row, last;
 
 	for (size_t count = 0; count < FIGURES_SHOWN; count++, last = row) {
-		if (!next_operator(panel, time->change, count ? &last : NULL, &row) ||
+		if (!next_operator(panel, time, count ? &last : NULL, &row) ||
 		    size_of(&row, time->change) == 0 ||
 		    tsi_is_negligible(size_of(&row, time->change), step_ns))
 			break;
@@ -103,7 +102,7 @@ static void put_operator_time(const struct panel *panel, const struct operator_t
 		double ratio = (double)tsi_change_int(&row, time->change) / a_ns;
 		tsi_panel_append(
 			panel, &text, "%s%.60s %s → %s", count ? ", " : "",
-			tsi_change_text(&row, "name"),
+			tsi_path_tail(tsi_change_text(&row, "name")),
 			tsi_panel_people(panel, tsi_change_cell(&row, time->a), TSCOPE_UNIT_NS),
 			tsi_panel_people(panel, tsi_change_cell(&row, time->b), TSCOPE_UNIT_NS));
 		if (a_ns > 0)
@@ -133,11 +132,14 @@ static void put_operators(const struct panel *panel)
 	bool is_quiet = tsi_is_step(panel, "same") ||
 			(tsi_is_step(panel, "no_change") && !tsi_has_certain_line(panel));
 	static const struct operator_time times[] = {
-		{ "DEVICE", "a_step_device_ns", "b_step_device_ns", "device_change_ns" },
-		{ "HOST", "a_step_ns", "b_step_ns", "change_ns" },
+		{ "module_changes.list", "MODULES", "a_step_device_ns", "b_step_device_ns",
+		  "device_change_ns" },
+		{ "operator_changes.list", "DEVICE", "a_step_device_ns", "b_step_device_ns",
+		  "device_change_ns" },
+		{ "operator_changes.list", "HOST", "a_step_ns", "b_step_ns", "change_ns" },
 	};
 
-	for (size_t i = 0; !is_quiet && i < (is_host_felt(panel) ? 2 : 1); i++)
+	for (size_t i = 0; !is_quiet && i < (is_host_felt(panel) ? 3 : 2); i++)
 		put_operator_time(panel, &times[i]);
 }
 
@@ -174,22 +176,27 @@ static void put_live_bytes(const struct panel *panel)
 			     tsi_panel_signed(panel, change, TSCOPE_UNIT_BYTES));
 }
 
+static void put_work(const struct panel *panel, const char *tag, const char *analyzer)
+{
+	const char *counts = tsi_work_counts(panel, analyzer);
+
+	if (*counts != '\0')
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, tag, "%s%s", counts,
+			     tsi_work_ranks(panel, analyzer));
+}
+
+static void put_operator_counts(const struct panel *panel)
+{
+	put_work(panel, "OPS", "operator_changes");
+}
+
 /* What kernels are called differs between vendors and generations by nature. */
-static void put_work(const struct panel *panel)
+static void put_kernel_counts(const struct panel *panel)
 {
 	struct tscope_value same_device = tsi_panel_value(panel, "setup_changes.has_same_device");
-	bool is_other = same_device.kind == TSCOPE_VALUE_FLAG && !same_device.flag;
-	static const struct {
-		const char *tag, *analyzer;
-	} works[] = { { "KERNELS", "kernel_changes" }, { "OPS", "operator_changes" } };
 
-	for (size_t i = is_other ? 1 : 0; i < TSI_COUNT_OF(works); i++) {
-		const char *counts = tsi_work_counts(panel, works[i].analyzer);
-
-		if (*counts != '\0')
-			tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, works[i].tag, "%s%s", counts,
-				     tsi_work_ranks(panel, works[i].analyzer));
-	}
+	if (same_device.kind != TSCOPE_VALUE_FLAG || same_device.flag)
+		put_work(panel, "KERNELS", "kernel_changes");
 }
 
 static void put_ranks(const struct panel *panel)
@@ -348,8 +355,8 @@ static void put_gates(const struct panel *panel)
 
 /* Lines of the head by what they are worth: on one screen those at the end give way. */
 static void (*const lines[])(const struct panel *panel) = {
-	put_operators, put_ranks,    put_memory,        put_findings,
-	put_losses,    put_settings, put_other_figures, put_work,
+	put_operators, put_ranks,         put_memory,          put_findings,      put_losses,
+	put_settings,  put_other_figures, put_operator_counts, put_kernel_counts,
 };
 
 /* Appends lines; takes them back if they do not leave room on the screen. */

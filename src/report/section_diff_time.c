@@ -310,7 +310,9 @@ static const char *work_word(const struct change *work)
 {
 	static const struct {
 		const char *change, *word;
-	} words[] = { { "more_calls", "more calls" }, { "fewer_calls", "fewer calls" } };
+	} words[] = { { "more_calls", "more calls" },
+		      { "fewer_calls", "fewer calls" },
+		      { "cannot_tell", "cannot tell" } };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
 		if (tsi_change_is(work, "change", words[i].change))
@@ -450,23 +452,109 @@ static void put_kinds(const struct panel *panel)
 	}
 }
 
-static void put_work_section(const struct panel *panel, const struct work *of)
-{
-	struct change work = tsi_change_first(panel, of->table);
-	const char *counts = tsi_work_counts(panel, of->analyzer);
+/* ---- operators and modules, host and device side by side ---- */
 
-	if (work.table.row_count == 0 || (counts[0] == '\0' && !panel->all))
+enum { OPERATOR_COLUMNS = 7, PATH_LEAST = 24 };
+
+/* "24", "516→612" */
+static const char *calls_words(const struct panel *panel, const struct change *row)
+{
+	const char *a = name_calls(panel, row, "a_calls_per_step");
+	const char *b = name_calls(panel, row, "b_calls_per_step");
+
+	return strcmp(a, b) == 0 ? b : tsi_panel_print(panel, "%s→%s", a, b);
+}
+
+/* The time in B, and how much more that is; nothing where there is none. */
+static void put_time_cells(const struct panel *panel, struct doc_cell *cells,
+			   const struct change *row, const char *b, const char *change)
+{
+	struct tscope_value time = tsi_change_cell(row, b), more = tsi_change_cell(row, change);
+
+	if (time.integer == 0 && more.integer == 0)
 		return;
-	tsi_panel_title(panel, counts[0] != '\0' ? DOC_WARN : DOC_GOOD, of->analyzer, of->title,
-			"%s%s", counts[0] != '\0' ? counts : "the same",
-			tsi_work_ranks(panel, of->analyzer));
+	cells[0].value = time;
+	cells[1].value = more;
+	cells[1].text = tsi_panel_signed(panel, more, TSCOPE_UNIT_NS);
+}
+
+/* least: room for names; counts go first to make it. */
+static struct doc_table *begin_operators(const struct panel *panel, const char *noun,
+					 unsigned least)
+{
+	const struct doc_column columns[OPERATOR_COLUMNS] = {
+		{ .heading = noun, .unit = TSCOPE_UNIT_TEXT, .least = least },
+		{ .heading = "calls", .unit = TSCOPE_UNIT_NUMBER, .width = 9, .is_minor = true },
+		{ .heading = "host self", .unit = TSCOPE_UNIT_NS, .width = 10, .is_minor = true },
+		{ .heading = "change", .unit = TSCOPE_UNIT_NS, .width = 10, .is_minor = true },
+		{ .heading = "device", .unit = TSCOPE_UNIT_NS, .width = 10 },
+		{ .heading = "change", .unit = TSCOPE_UNIT_NS, .width = 10 },
+		{ .heading = "verdict", .unit = TSCOPE_UNIT_TEXT, .width = 13 },
+	};
+
+	return tsi_doc_table(panel->doc, columns, OPERATOR_COLUMNS);
+}
+
+/* Rows that changed, or all: of a mean step of B, and how that differs from A. */
+static void put_operators(const struct panel *panel, const char *id, const char *noun,
+			  unsigned least)
+{
+	struct doc_table *table = begin_operators(panel, noun, least);
+	struct change row = tsi_change_first(panel, id);
+	size_t matching = 0, shown = 0;
+
+	for (; table && tsi_change_is_there(&row); row.row++) {
+		if ((!panel->all && tsi_change_is(&row, "change", "same")) ||
+		    matching++ >= panel->top)
+			continue;
+		struct doc_row *line = tsi_doc_row(panel->doc, table);
+		struct tscope_value name = tsi_table_cell(&row.table, row.row, 0);
+		if (!line || name.kind != TSCOPE_VALUE_TEXT)
+			return;
+		shown++;
+		line->cells[0].value = name;
+		line->cells[0].brief = tsi_path_tail(name.text);
+		line->cells[1].value = tsi_change_cell(&row, "b_calls_per_step");
+		line->cells[1].text = calls_words(panel, &row);
+		put_time_cells(panel, &line->cells[2], &row, "b_step_ns", "change_ns");
+		put_time_cells(panel, &line->cells[4], &row, "b_step_device_ns",
+			       "device_change_ns");
+		line->cells[6].text = work_word(&row);
+	}
+	if (table)
+		table->more_count = matching - shown;
+}
+
+/* ---- their sections ---- */
+
+static void put_work_title(const struct panel *panel, const struct work *of, const char *counts)
+{
+	const char *unclear = tsi_panel_print(panel, "%s.unclear_count", of->analyzer);
+	const char *text = counts;
+
+	if (tsi_panel_int(panel, unclear) > 0)
+		tsi_panel_append(panel, &text, "%s%s cannot be told from noise", *text ? ", " : "",
+				 tsi_panel_number(panel, unclear));
+	tsi_panel_title(panel, *text ? DOC_WARN : DOC_GOOD, of->analyzer, of->title, "%s%s",
+			*text ? text : "the same", tsi_work_ranks(panel, of->analyzer));
 	if (tsi_panel_is(panel, tsi_panel_print(panel, "%s.is_cut", of->analyzer)))
 		tsi_doc_note(panel->doc,
 			     "a saved report holds the first rows only: what is new or gone is "
 			     "not known");
-	if (strcmp(of->analyzer, "kernel_changes") == 0)
-		put_kinds(panel);
-	put_works(panel, of);
+}
+
+static bool put_work_section(const struct panel *panel, const struct work *of)
+{
+	struct change work = tsi_change_first(panel, of->table);
+	const char *counts = tsi_work_counts(panel, of->analyzer);
+	bool is_quiet = tsi_is_step(panel, "same") || tsi_is_step(panel, "no_change");
+
+	/* Without steps to test by, what differs is shown; not where the whole did not change. */
+	if (work.table.row_count == 0 || (*counts == '\0' && !panel->all &&
+					  (is_quiet || tsi_change_is(&work, "change", "same"))))
+		return false;
+	put_work_title(panel, of, counts);
+	return true;
 }
 
 void tsi_section_kernel_changes(const struct panel *panel)
@@ -474,13 +562,28 @@ void tsi_section_kernel_changes(const struct panel *panel)
 	static const struct work kernels = { "kernel_changes", "kernel_changes.list", "KERNELS",
 					     "kernel, time a step" };
 
-	put_work_section(panel, &kernels);
+	if (!put_work_section(panel, &kernels))
+		return;
+	put_kinds(panel);
+	put_works(panel, &kernels);
 }
 
 void tsi_section_operator_changes(const struct panel *panel)
 {
 	static const struct work operators = { "operator_changes", "operator_changes.list",
-					       "OPERATORS", "operator, own time a step" };
+					       "OPERATORS", "operator, a step" };
 
-	put_work_section(panel, &operators);
+	if (!put_work_section(panel, &operators))
+		return;
+	put_operators(panel, "operator_changes.kinds", "category, a step", 0);
+	put_operators(panel, operators.table, operators.noun, 0);
+}
+
+void tsi_section_module_changes(const struct panel *panel)
+{
+	static const struct work modules = { "module_changes", "module_changes.list", "MODULES",
+					     "module, a step" };
+
+	if (put_work_section(panel, &modules))
+		put_operators(panel, modules.table, modules.noun, PATH_LEAST);
 }

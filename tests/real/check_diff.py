@@ -170,6 +170,23 @@ def check_kernels_of_side(results, rows, side, device):
                           (row[side + "_calls_per_step"], row[side + "_step_ns"]))
 
 
+def check_sums(tscope, results, facts):
+    """Categories have the time of the operators, modules that of all that was launched in steps."""
+    operators = facts["operator_changes"]
+    modules = facts["module_changes"]["list"]
+    for side, device in SIDES:
+        for column in (f"{side}_step_ns", f"{side}_step_device_ns"):
+            results.near(f"{device} {column} of all categories",
+                         sum(row[column] for row in operators["list"]),
+                         sum(row[column] for row in operators["kinds"]), len(operators["list"]))
+        path = published_tracelens.TRACES / device / QWEN
+        done = tscope.run("trace", "--format", "json", "--full", path)
+        whole = json.loads(done.stdout)["runs"][0]["facts"]
+        results.near(f"{device} device ns of all modules",
+                     whole["modules"]["device_ns"] / whole["steps"]["count"],
+                     sum(row[f"{side}_step_device_ns"] for row in modules), len(modules))
+
+
 def check_kernels(results, rows):
     for side, device in SIDES:
         check_kernels_of_side(results, rows, side, device)
@@ -186,6 +203,7 @@ def check_tracelens(tscope, results):
                     published_tracelens.TRACES / "mi300" / QWEN)
     check_operators(results, facts["operator_changes"]["list"])
     check_kernels(results, facts["kernel_changes"]["list"])
+    check_sums(tscope, results, facts)
 
 
 # ---- kineto --------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ static void by_shape(void **state)
 /*
  * Step 1: A [10, 60) holds B [20, 40), which launches 300 ns. Step 2: A [110, 150) launches 500.
  * Step 3 launches nothing: cut by the end. Self times: A 30 and 40, so 35 ± 7.07; B 20 and 0, so 10
- * ± 14.1.
+ * ± 14.1. Device times: A 0 and 500, so 250 ± 353.6; B 300 and 0, so 150 ± 212.1.
  */
 static void work_of_the_steps_that_count(void **state)
 {
@@ -163,8 +163,8 @@ static void work_of_the_steps_that_count(void **state)
 	check_facts(a, "steps: count counted_count", "3 2");
 	check_table(a,
 		    "operators.by_name: name count self_ns counted counted_ns step_deviation_ns "
-		    "counted_device_ns",
-		    "A 2 70 2 70 7 500\nB 2 30 1 20 14 300\n");
+		    "counted_device_ns step_device_deviation_ns",
+		    "A 2 70 2 70 7 500 354\nB 2 30 1 20 14 300 212\n");
 	analyzed_free(a);
 }
 

@@ -466,10 +466,36 @@ static void work_that_changed_is_listed(void **state)
 		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
 		  true,
 		  "\n● OPERATORS the same\n"
-		  "\n operator, own time a step A B "
-		  "change\n"
-		  " aten::mm same 7 ns 7 ns 0 "
-		  "ns\n" },
+		  "\n operator, a step calls host self change verdict\n"
+		  " aten::mm 1 7 ns 0 ns same\n" },
+		{ tsi_section_operator_changes,
+		  "operator_changes.faster_count 1\noperator_changes.unclear_count 2\n"
+		  "operator_changes.kinds change=faster kind=gemm a_calls_per_step=2 "
+		  "b_calls_per_step=2 a_step_ns=7000 b_step_ns=8000 change_ns=1000 "
+		  "a_step_device_ns=9000 b_step_device_ns=6000 device_change_ns=-3000\n"
+		  "operator_changes.list change=faster name=aten::mm a_calls_per_step=2 "
+		  "b_calls_per_step=2 a_step_ns=7000 b_step_ns=8000 change_ns=1000 "
+		  "a_step_device_ns=9000 b_step_device_ns=6000 device_change_ns=-3000\n"
+		  "operator_changes.list change=cannot_tell name=aten::t a_calls_per_step=2 "
+		  "b_calls_per_step=2.5 a_step_ns=700 b_step_ns=800 change_ns=100 "
+		  "a_step_device_ns=0 b_step_device_ns=0 device_change_ns=0\n"
+		  "operator_changes.list change=same name=aten::add a_calls_per_step=1 "
+		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
+		  false,
+		  "\n● OPERATORS 1 faster, 2 cannot be told from noise\n"
+		  "\n category, a step calls host self change device change verdict\n"
+		  " gemm 2 8.000 µs +1.000 µs 6.000 µs -3.000 µs faster\n"
+		  "\n operator, a step calls host self change device change verdict\n"
+		  " aten::mm 2 8.000 µs +1.000 µs 6.000 µs -3.000 µs faster\n"
+		  " aten::t 2→2.5 800 ns +100 ns - - cannot tell\n" },
+		{ tsi_section_module_changes,
+		  "module_changes.slower_count 1\n"
+		  "module_changes.list change=slower name=GPT.Block.*.Linear[0] a_calls_per_step=2 "
+		  "b_calls_per_step=2 a_step_ns=7000 b_step_ns=8000 change_ns=1000\n",
+		  false,
+		  "\n● MODULES 1 slower\n"
+		  "\n module, a step calls host self change verdict\n"
+		  " GPT.Block.*.Linear[0] 2 8.000 µs +1.000 µs slower\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));

@@ -68,47 +68,55 @@ static void items_are_matched(void **state)
 	(void)state;
 	static const struct match_case cases[] = {
 		{ { { 0 } }, { { 0 } }, "" },
-		{ { { "a", NULL }, { "b", NULL } },
-		  { { "b", NULL }, { "c", NULL }, { "a", NULL } },
+		{ { { "a", NULL, false }, { "b", NULL, false } },
+		  { { "b", NULL, false }, { "c", NULL, false }, { "a", NULL, false } },
 		  "name 0 / 2\n"
 		  "name 1 / 0\n"
 		  "none / 1\n" },
 		/* A name that both have leaves before its normal name is looked at. */
-		{ { { "triton_poi_add_1", NULL }, { "triton_poi_add_2", NULL } },
-		  { { "triton_poi_add_2", NULL }, { "triton_poi_add_7", NULL } },
+		{ { { "triton_poi_add_1", NULL, false }, { "triton_poi_add_2", NULL, false } },
+		  { { "triton_poi_add_2", NULL, false }, { "triton_poi_add_7", NULL, false } },
 		  "normalised_name 0 / 1\n"
 		  "name 1 / 0\n" },
 		/* Tiles that were chosen anew: two kernels for one, n for m. */
-		{ { { "volta_sgemm_128x64_nn", NULL }, { "other", NULL } },
-		  { { "ampere_sgemm_64x64_nn", NULL }, { "ampere_sgemm_32x32_nn", NULL } },
+		{ { { "volta_sgemm_128x64_nn", NULL, false }, { "other", NULL, false } },
+		  { { "ampere_sgemm_64x64_nn", NULL, false },
+		    { "ampere_sgemm_32x32_nn", NULL, false } },
 		  "normalised_name 0 / 0 1\n"
 		  "none 1 /\n" },
-		{ { { "triton_add_1", NULL }, { "triton_add_2", NULL }, { "triton_add_3", NULL } },
-		  { { "triton_add_4", NULL }, { "x", NULL }, { "triton_add_5", NULL } },
+		{ { { "triton_add_1", NULL, false },
+		    { "triton_add_2", NULL, false },
+		    { "triton_add_3", NULL, false } },
+		  { { "triton_add_4", NULL, false },
+		    { "x", NULL, false },
+		    { "triton_add_5", NULL, false } },
 		  "normalised_name 0 1 2 / 0 2\n"
 		  "none / 1\n" },
 		/* By launcher: only what is left, one for two. */
-		{ { { "attention", "aten::sdpa [2]" }, { "softmax", "aten::softmax [2]" } },
-		  { { "softmax", "aten::softmax [2]" },
-		    { "matmul_qk", "aten::sdpa [2]" },
-		    { "matmul_v", "aten::sdpa [2]" } },
+		{ { { "attention", "aten::sdpa [2]", false },
+		    { "softmax", "aten::softmax [2]", false } },
+		  { { "softmax", "aten::softmax [2]", false },
+		    { "matmul_qk", "aten::sdpa [2]", false },
+		    { "matmul_v", "aten::sdpa [2]", false } },
 		  "launcher 0 / 1 2\n"
 		  "name 1 / 0\n" },
 		/* Of other shapes, or of nobody: not the same work. */
-		{ { { "k1", "aten::mm [2]" }, { "k2", NULL } },
-		  { { "k3", "aten::mm [4]" }, { "k4", NULL } },
+		{ { { "k1", "aten::mm [2]", false }, { "k2", NULL, false } },
+		  { { "k3", "aten::mm [4]", false }, { "k4", NULL, false } },
 		  "none 0 /\n"
 		  "none 1 /\n"
 		  "none / 0\n"
 		  "none / 1\n" },
 		/* The same launcher has several names, but no other side. */
-		{ { { "k1", "aten::mm" }, { "k2", "aten::mm" } },
+		{ { { "k1", "aten::mm", false }, { "k2", "aten::mm", false } },
 		  { { 0 } },
 		  "none 0 /\n"
 		  "none 1 /\n" },
 		/* Names that a damaged report has twice. */
-		{ { { "a", NULL }, { "a", NULL } }, { { "a", NULL } }, "name 0 1 / 0\n" },
-		{ { { "", NULL } }, { { "", NULL } }, "name 0 / 0\n" },
+		{ { { "a", NULL, false }, { "a", NULL, false } },
+		  { { "a", NULL, false } },
+		  "name 0 1 / 0\n" },
+		{ { { "", NULL, false } }, { { "", NULL, false } }, "name 0 / 0\n" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
@@ -147,8 +155,12 @@ static void many_items(void **state)
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;
-	static const struct work_item a[] = { { "a", NULL }, { "k_1", NULL }, { "x", "op" } };
-	static const struct work_item b[] = { { "a", NULL }, { "k_2", NULL }, { "y", "op" } };
+	static const struct work_item a[] = { { "a", NULL, false },
+					      { "k_1", NULL, false },
+					      { "x", "op", false } };
+	static const struct work_item b[] = { { "a", NULL, false },
+					      { "k_2", NULL, false },
+					      { "y", "op", false } };
 	size_t n = 1;
 
 	for (;; n++) {

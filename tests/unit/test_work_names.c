@@ -105,7 +105,9 @@ static const char *join(const struct work_item *items, size_t count)
 
 static void few_names_are_joined(void **state)
 {
-	static const struct work_item items[] = { { "a", NULL }, { "b", NULL }, { "c d", NULL } };
+	static const struct work_item items[] = { { "a", NULL, false },
+						  { "b", NULL, false },
+						  { "c d", NULL, false } };
 	static const size_t turned[] = { 2, 0 };
 
 	(void)state;

@@ -43,7 +43,9 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(NAME_STEP_DEVIATION_NS, "step_deviation_ns", NS,                                         \
 	  "standard deviation of their self time per step, of these steps")                        \
 	X(NAME_COUNTED_DEVICE_NS, "counted_device_ns", NS,                                         \
-	  "of counted ones, device time of what they launched themselves")
+	  "of counted ones, device time of what they launched themselves")                         \
+	X(NAME_DEVICE_DEVIATION_NS, "step_device_deviation_ns", NS,                                \
+	  "standard deviation of that per step, of these steps")
 
 TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 
@@ -64,9 +66,8 @@ TSI_TABLE_LIST(enum table, tables, TABLES);
 struct work {
 	const struct tscope_trace *trace;
 	const struct op_sums *sums;
-	struct op_times *by_name;   /* by name id */
-	int64_t *counted_device_ns; /* by name id, of those in the steps that count */
-	struct pair_set shapes;     /* (name, signature): struct op_times */
+	struct op_times *by_name; /* by name id */
+	struct pair_set shapes;   /* (name, signature): struct op_times */
 	struct op_times all;
 	int64_t all_device_ns; /* of all device events */
 };
@@ -78,7 +79,6 @@ static void work_init(struct work *work, const struct analysis_scope *scope, str
 	*work = (struct work){
 		.trace = scope->trace,
 		.sums = &scope->flops->operators,
-		.counted_device_ns = tsi_arena_new(scratch, names, sizeof(int64_t)),
 		.by_name = tsi_arena_new(scratch, names, sizeof(*work->by_name)),
 		.shapes = { .arena = scratch, .item_bytes = sizeof(struct op_times) },
 	};
@@ -113,7 +113,6 @@ static void add_kind(struct work *work, uint32_t number)
 	add_times(&times, &kind->others);
 	add_times(&work->by_name[name], &times);
 	add_times(&work->all, &times);
-	tsi_sum(&work->counted_device_ns[name], kind->counted.self_device_ns);
 	uint32_t shape = signature ? tsi_pair_set_add(&work->shapes, name, signature) : UINT32_MAX;
 	if (shape != UINT32_MAX)
 		add_times((struct op_times *)work->shapes.items + shape, &times);
@@ -146,7 +145,8 @@ static void add_names(const struct work *work, struct fact_sheet *out)
 		cells[NAME_COUNTED] = tsi_int(work->sums->steps.names[name].count);
 		cells[NAME_COUNTED_NS] = tsi_int(work->sums->steps.names[name].ns);
 		cells[NAME_STEP_DEVIATION_NS] = tsi_step_deviation(&work->sums->steps, name);
-		cells[NAME_COUNTED_DEVICE_NS] = tsi_int(work->counted_device_ns[name]);
+		cells[NAME_COUNTED_DEVICE_NS] = tsi_int(work->sums->steps.names[name].device_ns);
+		cells[NAME_DEVICE_DEVIATION_NS] = tsi_device_deviation(&work->sums->steps, name);
 		name_count++;
 	}
 	tsi_fact_int(out, NAME_COUNT, name_count);
@@ -173,7 +173,7 @@ static void fill_operators(const struct analysis_scope *scope, struct fact_sheet
 	struct work work;
 
 	work_init(&work, scope, tsi_sheet_scratch(out));
-	if (!work.counted_device_ns || !work.by_name)
+	if (!work.by_name)
 		return;
 	sum_up_devices(&work);
 	/* Rows of which all figures are the same stay in the order of the trace. */

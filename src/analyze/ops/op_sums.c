@@ -39,10 +39,14 @@ static bool note_first_end(struct op_sums *sums, struct op_kind *kind)
 /* The pair of the step before gets what came since. */
 static void settle_step(struct op_sums *sums, struct op_kind *kind)
 {
-	if (kind->step != NO_ROW)
-		tsi_step_pair_add(&sums->steps, kind->pair,
-				  kind->counted.self_ns - kind->before_ns);
-	kind->before_ns = kind->counted.self_ns;
+	struct step_pair now = { kind->counted.self_ns, kind->counted.self_device_ns };
+
+	if (kind->step != NO_ROW) {
+		struct step_pair *pair = tsi_step_pair(&sums->steps, kind->pair);
+		tsi_sum(&pair->ns, now.ns - kind->before.ns);
+		tsi_sum(&pair->device_ns, now.device_ns - kind->before.device_ns);
+	}
+	kind->before = now;
 }
 
 struct op_times *tsi_op_sums_change(struct op_sums *sums, struct op_kind *kind, uint32_t step)
@@ -73,6 +77,7 @@ void tsi_op_sums_settle(struct op_sums *sums)
 
 		name->count += kinds[i].counted.count;
 		tsi_sum(&name->ns, kinds[i].counted.self_ns);
+		tsi_sum(&name->device_ns, kinds[i].counted.self_device_ns);
 	}
 	tsi_step_work_settle(&sums->steps);
 }

@@ -26,7 +26,8 @@ struct op_kind {
 	 */
 	struct op_times counted, others;
 	uint32_t step, pair; /* of the last that is counted, and its number among steps.pairs */
-	int64_t before_ns;   /* counted.self_ns when that step began: the pair has all of it */
+	/* Times of counted when that step began: pairs have all of them. */
+	struct step_pair before;
 	/* Number + 1 of what is counted for its FLOPs; 0: was not asked for, NO_ROW: nothing is. */
 	uint32_t flops_op;
 	bool has_ended; /* it stands in ended */
@@ -37,7 +38,7 @@ struct op_sums {
 	struct pair_set kinds; /* (name, inputs): struct op_kind */
 	uint32_t *ended;       /* the kinds in the order in which the first of each ended */
 	size_t ended_count, ended_capacity;
-	struct step_work steps; /* self time by name */
+	struct step_work steps; /* self and device time by name */
 };
 
 /* Not movable. sums->memory holds all of it, and whether memory ended. */

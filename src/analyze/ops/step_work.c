@@ -18,7 +18,7 @@ void tsi_step_work_init(struct step_work *work, const struct tscope_timeline *ti
 	*work = (struct step_work){
 		.timeline = timeline,
 		.names = tsi_arena_new(arena, name_count, sizeof(*work->names)),
-		.pairs = { .arena = arena, .item_bytes = sizeof(int64_t) },
+		.pairs = { .arena = arena, .item_bytes = sizeof(struct step_pair) },
 	};
 	for (uint32_t i = 0; i < timeline->step_count; i++)
 		work->unmarked_steps += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
@@ -52,32 +52,48 @@ bool tsi_change_step(struct step_work *work, uint32_t name, uint32_t step)
 	return true;
 }
 
-static double mean_step(const struct step_work *work, uint32_t name)
+static double square_of_excess(int64_t step_ns, int64_t sum_ns, uint32_t step_count)
 {
-	return (double)work->names[name].ns / (double)work->unmarked_steps;
+	double excess_ns = (double)step_ns - (double)sum_ns / (double)step_count;
+
+	return excess_ns * excess_ns;
 }
 
 void tsi_step_work_settle(struct step_work *work)
 {
-	const int64_t *pair_ns = work->pairs.items;
+	uint32_t steps = work->unmarked_steps;
 
-	if (work->unmarked_steps < 2)
-		return;
-	for (size_t i = 0; i < work->pairs.count; i++) {
-		uint32_t name = work->pairs.pairs[i].first;
-		double excess_ns = (double)pair_ns[i] - mean_step(work, name);
-		work->names[name].squares += excess_ns * excess_ns;
-		work->names[name].step_count++;
+	for (uint32_t i = 0; steps > 1 && i < work->pairs.count; i++) {
+		const struct step_pair *pair = tsi_step_pair(work, i);
+		struct name_work *name = &work->names[work->pairs.pairs[i].first];
+		name->squares += square_of_excess(pair->ns, name->ns, steps);
+		name->device_squares += square_of_excess(pair->device_ns, name->device_ns, steps);
+		name->step_count++;
 	}
+}
+
+/* squares: of the steps that have the name. */
+static struct tscope_value deviation_of(const struct step_work *work, const struct name_work *name,
+					int64_t sum_ns, double squares)
+{
+	uint32_t steps = work->unmarked_steps;
+
+	if (steps < 2)
+		return (struct tscope_value){ 0 };
+	squares += (steps - name->step_count) * square_of_excess(0, sum_ns, steps);
+	return tsi_int((int64_t)(sqrt(squares / (steps - 1)) + 0.5));
 }
 
 struct tscope_value tsi_step_deviation(const struct step_work *work, uint32_t name)
 {
-	if (work->unmarked_steps < 2)
-		return (struct tscope_value){ 0 };
+	const struct name_work *of_name = &work->names[name];
 
-	double mean_ns = mean_step(work, name);
-	uint32_t without = work->unmarked_steps - work->names[name].step_count;
-	double squares = work->names[name].squares + without * mean_ns * mean_ns;
-	return tsi_int((int64_t)(sqrt(squares / (work->unmarked_steps - 1)) + 0.5));
+	return deviation_of(work, of_name, of_name->ns, of_name->squares);
+}
+
+struct tscope_value tsi_device_deviation(const struct step_work *work, uint32_t name)
+{
+	const struct name_work *of_name = &work->names[name];
+
+	return deviation_of(work, of_name, of_name->device_ns, of_name->device_squares);
 }

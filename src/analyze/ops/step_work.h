@@ -16,10 +16,16 @@
  */
 struct name_work {
 	int64_t count, ns;
+	int64_t device_ns;   /* of operators: what they launched themselves */
 	uint32_t step, pair; /* where it was added last */
 	/* Once settled: the steps that have it, and their squared differences from the mean. */
 	uint32_t step_count;
-	double squares;
+	double squares, device_squares;
+};
+
+/* A name's time in one step. */
+struct step_pair {
+	int64_t ns, device_ns;
 };
 
 struct step_work {
@@ -29,7 +35,7 @@ struct step_work {
 	int64_t start_ns, end_ns;
 	uint32_t step;
 	struct name_work *names; /* by name id */
-	struct pair_set pairs;   /* (name, step): int64_t ns */
+	struct pair_set pairs;   /* (name, step): struct step_pair */
 };
 
 /* All of it is in the arena; without memory there are no names. */
@@ -48,9 +54,9 @@ static inline uint32_t tsi_counted_step_at(struct step_work *work, int64_t t_ns)
 	return tsi_find_counted_step(work, t_ns);
 }
 
-static inline void tsi_step_pair_add(const struct step_work *work, uint32_t pair, int64_t ns)
+static inline struct step_pair *tsi_step_pair(const struct step_work *work, uint32_t pair)
 {
-	tsi_sum((int64_t *)work->pairs.items + pair, ns);
+	return (struct step_pair *)work->pairs.items + pair;
 }
 
 /* ns >= 0 of a name, once, in a step. */
@@ -63,7 +69,7 @@ static inline void tsi_step_work_add(struct step_work *work, uint32_t name, uint
 		return;
 	of_name->count++;
 	tsi_sum(&of_name->ns, ns);
-	tsi_step_pair_add(work, of_name->pair, ns);
+	tsi_sum(&tsi_step_pair(work, of_name->pair)->ns, ns);
 }
 
 /* Once all is added: what deviations are made of. */
@@ -74,5 +80,6 @@ void tsi_step_work_settle(struct step_work *work);
  * as 0. Absent below two steps without a mark.
  */
 struct tscope_value tsi_step_deviation(const struct step_work *work, uint32_t name);
+struct tscope_value tsi_device_deviation(const struct step_work *work, uint32_t name);
 
 #endif
