@@ -295,10 +295,10 @@ static void join_calls(struct joiner *j, uint32_t index)
 struct dump_call *tsi_hang_call(const struct hang_model *model, const struct hang_member *member,
 				int64_t sequence)
 {
-	uint32_t low = 0, high = member->collective_count;
+	uint32_t low = 0, high = member->dump == NO_DUMP ? 0 : member->collective_count;
 
 	TSI_BISECT(low, high, tsi_call_at(model, member, middle)->sequence < sequence);
-	if (low == member->collective_count)
+	if (low >= member->collective_count || member->dump == NO_DUMP)
 		return NULL;
 	struct dump_call *call = tsi_call_at(model, member, low);
 	return call->sequence == sequence ? call : NULL;

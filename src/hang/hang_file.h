@@ -15,6 +15,8 @@ struct tscope_hang {
 	size_t input_count;
 	struct hang_model model;
 	struct hang_verdict verdict;
+	const char *trace_place; /* where the culprit's trace ends, if others wait then; or NULL */
+	int64_t trace_after_ns;  /* how long they do */
 };
 
 #endif

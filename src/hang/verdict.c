@@ -174,10 +174,7 @@ static void find_late(struct judge *j, struct wait_op *op)
 		return;
 	for (uint32_t i = 0; i < group->member_count; i++) {
 		const struct hang_member *member = &group->members[i];
-		const struct dump_call *call =
-			member->dump == NO_DUMP
-				? NULL
-				: tsi_hang_call(j->model, member, op->call->sequence);
+		const struct dump_call *call = tsi_hang_call(j->model, member, op->call->sequence);
 
 		if (!call || call->created_ns == 0 || waited_ns(op, call) < late_from_ns)
 			continue;
@@ -194,29 +191,20 @@ static void find_late(struct judge *j, struct wait_op *op)
 static void find_not_started(struct judge *j, struct wait_op *op)
 {
 	const struct hang_group *group = &j->model->groups[op->group];
-	uint32_t begun = 0, waiting = 0;
+	uint32_t begun = 0;
 
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < group->member_count; i++) {
-			const struct hang_member *member = &group->members[i];
-			const struct dump_call *call =
-				member->dump == NO_DUMP
-					? NULL
-					: tsi_hang_call(j->model, member, op->call->sequence);
+	for (uint32_t i = 0; i < group->member_count; i++) {
+		const struct hang_member *member = &group->members[i];
+		const struct dump_call *call = tsi_hang_call(j->model, member, op->call->sequence);
 
-			if (!call)
-				continue;
-			if (pass == 0 && call->state == CALL_SCHEDULED)
-				waiting++;
-			else if (pass == 0)
-				begun++;
-			else if (call->state == CALL_SCHEDULED)
-				tsi_hang_blame(op, j->arena, member->rank);
-		}
-		if (waiting == 0 || begun <= waiting)
-			return;
+		if (call && call->state == CALL_SCHEDULED)
+			tsi_hang_blame(op, j->arena, member->rank);
+		begun += call && call->state != CALL_SCHEDULED;
 	}
-	op->kind = HANG_NOT_STARTED;
+	if (op->culprit_count > 0 && begun > op->culprit_count)
+		op->kind = HANG_NOT_STARTED;
+	else
+		op->culprit_count = 0;
 }
 
 /* Members without a dump, in the order of ranks; of messages those that are waited for. */

@@ -108,12 +108,14 @@ size_t tsi_hang_expect(const struct dump *dump, size_t behind,
 bool tsi_hang_is_alike(const struct dump *dump, const struct dump_call *a,
 		       const struct dump_call *b);
 
-/*
- * verdict_host.c: the only host of the ranks on which a call that all made stands still, or NULL;
- * and how many hosts its group is on, 0 where a dump does not name its own.
- */
-const char *tsi_hang_host(const struct hang_verdict *verdict, const struct hang_model *model,
-			  struct arena *scratch, size_t *count);
+/* verdict_host.c: hosts of a call that all ranks made and that stands still. */
+struct hang_hosts {
+	const char *stuck;     /* the only one of the ranks on which it stands still; or NULL */
+	const char *shared[2]; /* the one or two that all calls which stand still have; or NULL */
+	size_t count;          /* of its ranks; 0: a dump does not name its own */
+};
+struct hang_hosts tsi_hang_hosts(const struct hang_verdict *verdict, const struct hang_model *model,
+				 struct arena *scratch);
 
 /* Adds a rank that is to blame. */
 void tsi_hang_blame(struct wait_op *op, struct arena *arena, int64_t rank);

@@ -61,9 +61,7 @@ static struct callers list_callers(const struct wait_op *op, const struct hang_m
 
 	for (uint32_t i = 0; i < group->member_count && callers.items; i++) {
 		const struct hang_member *member = &group->members[i];
-		const struct dump_call *call =
-			member->dump == NO_DUMP ? NULL
-						: tsi_hang_call(model, member, op->call->sequence);
+		const struct dump_call *call = tsi_hang_call(model, member, op->call->sequence);
 
 		if (call)
 			callers.items[callers.count++] =
@@ -348,61 +346,39 @@ void tsi_hang_compare(struct wait_op *op, const struct hang_model *model, struct
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
-/* The pending or, counted from the start, any message of a rank in one direction. */
+/* Messages of a rank in one direction: the pending ones or, counted from the start, all. */
 struct lane {
-	const struct hang_model *model;
 	const struct dump *dump;
 	const struct hang_member *member;
 	int32_t peer; /* place in the group */
-	bool is_send;
+	bool is_send, pending_only;
 };
 
-static bool is_in_lane(const struct lane *lane, const struct dump_message *message)
+/*
+ * The message that is number `wanted` in the lane, or is `of`; NULL: none. *number: how many come
+ * before it.
+ */
+static const struct dump_message *find_message(const struct lane *lane, uint32_t wanted,
+					       const struct dump_message *of, uint32_t *number)
 {
-	return message->is_send == lane->is_send && message->peer == lane->peer;
-}
-
-/* The message that is number `wanted` in the lane; only pending ones count, or all. */
-static const struct dump_message *nth(const struct lane *lane, uint32_t wanted, bool pending_only)
-{
-	uint32_t count = 0;
-
+	*number = 0;
 	for (uint32_t i = 0; i < lane->member->message_call_count; i++) {
 		const struct dump_call *call = &lane->dump->calls[lane->member->messages[i]];
 
-		if (pending_only && !tsi_call_is_pending(call))
+		if (lane->pending_only && !tsi_call_is_pending(call))
 			continue;
 		for (uint32_t k = 0; k < call->message_count; k++) {
 			const struct dump_message *message =
 				&lane->dump->messages[call->first_message + k];
 
-			if (is_in_lane(lane, message) && count++ == wanted)
+			if (message->is_send != lane->is_send || message->peer != lane->peer)
+				continue;
+			if (of ? message == of : *number == wanted)
 				return message;
+			++*number;
 		}
 	}
 	return NULL;
-}
-
-/* How many of the lane come before a message. */
-static uint32_t number_of(const struct lane *lane, const struct dump_message *of, bool pending_only)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < lane->member->message_call_count; i++) {
-		const struct dump_call *call = &lane->dump->calls[lane->member->messages[i]];
-
-		if (pending_only && !tsi_call_is_pending(call))
-			continue;
-		for (uint32_t k = 0; k < call->message_count; k++) {
-			const struct dump_message *message =
-				&lane->dump->messages[call->first_message + k];
-
-			if (message == of)
-				return count;
-			count += is_in_lane(lane, message);
-		}
-	}
-	return count;
 }
 
 static int32_t place_of(const struct hang_group *group, int64_t rank)
@@ -426,30 +402,33 @@ struct message_end tsi_hang_other_end(const struct hang_model *model, uint32_t i
 	if (peer->dump == NO_DUMP)
 		return end;
 	const struct dump *other = &model->dumps[peer->dump];
-	struct lane own = { model, dump, tsi_hang_member(group, dump->rank), message->peer,
-			    message->is_send };
-	struct lane theirs = { model, other, peer, place_of(group, dump->rank), !message->is_send };
 	bool pending_only = dump->has_lost || other->has_lost;
-	end.message = nth(&theirs, number_of(&own, message, pending_only), pending_only);
+	struct lane own = { dump, tsi_hang_member(group, dump->rank), message->peer,
+			    message->is_send, pending_only };
+	struct lane theirs = { other, peer, place_of(group, dump->rank), !message->is_send,
+			       pending_only };
+	uint32_t number;
+	(void)find_message(&own, 0, message, &number);
+	end.message = find_message(&theirs, number, NULL, &number);
 	if (end.message)
 		end.call = &other->calls[end.message->call];
 	return end;
 }
 
-/* Has the rank completed a message in this lane, or in another of this direction? */
-static void find_habits(const struct lane *lane, bool *here, bool *elsewhere)
+/* Has the rank completed a message to this peer, or to another in this direction? */
+static void find_habits(const struct dump *dump, const struct hang_member *member,
+			const struct dump_message *like, bool *here, bool *elsewhere)
 {
 	*here = *elsewhere = false;
-	for (uint32_t i = 0; i < lane->member->message_call_count; i++) {
-		const struct dump_call *call = &lane->dump->calls[lane->member->messages[i]];
+	for (uint32_t i = 0; i < member->message_call_count; i++) {
+		const struct dump_call *call = &dump->calls[member->messages[i]];
 
 		for (uint32_t k = 0; k < call->message_count && !tsi_call_is_pending(call); k++) {
 			const struct dump_message *message =
-				&lane->dump->messages[call->first_message + k];
+				&dump->messages[call->first_message + k];
 
-			*here |= is_in_lane(lane, message);
-			*elsewhere |=
-				!is_in_lane(lane, message) && message->is_send == lane->is_send;
+			if (message->is_send == like->is_send)
+				*(message->peer == like->peer ? here : elsewhere) = true;
 		}
 	}
 }
@@ -479,6 +458,15 @@ static bool is_awaited(const struct wait_op *op, const struct hang_model *model,
 	return false;
 }
 
+/* Did the rank send or receive as much before? */
+static bool is_usual_size(const struct dump *dump, const struct dump_message *message)
+{
+	for (const struct dump_message *before = dump->messages; before < message; before++)
+		if (before->count == message->count)
+			return true;
+	return false;
+}
+
 static bool compare_message(struct wait_op *op, const struct hang_model *model,
 			    const struct hang_verdict *verdict, const struct dump_message *message,
 			    struct arena *arena)
@@ -486,20 +474,13 @@ static bool compare_message(struct wait_op *op, const struct hang_model *model,
 	const struct dump *dump = &model->dumps[op->dump];
 	const struct hang_group *group = &model->groups[op->group];
 	struct message_end end = tsi_hang_other_end(model, op->dump, message);
-	struct lane lane = { model, dump, tsi_hang_member(group, dump->rank), message->peer,
-			     message->is_send };
 	bool here, elsewhere;
 
 	if (end.message && end.message->count != message->count) {
-		bool is_usual = false, is_theirs_usual = false;
 		const struct dump *other = &model->dumps[end.dump];
+		bool is_usual = is_usual_size(dump, message);
+		bool is_theirs_usual = is_usual_size(other, end.message);
 
-		for (size_t i = 0; i < dump->message_count; i++)
-			is_usual |= &dump->messages[i] < message &&
-				    dump->messages[i].count == message->count;
-		for (size_t i = 0; i < other->message_count; i++)
-			is_theirs_usual |= &other->messages[i] < end.message &&
-					   other->messages[i].count == end.message->count;
 		op->kind = HANG_SIZE;
 		op->is_tie = is_usual == is_theirs_usual;
 		if (op->is_tie || !is_usual)
@@ -515,7 +496,7 @@ static bool compare_message(struct wait_op *op, const struct hang_model *model,
 	}
 	if (end.call || end.dump == NO_DUMP)
 		return false;
-	find_habits(&lane, &here, &elsewhere);
+	find_habits(dump, tsi_hang_member(group, dump->rank), message, &here, &elsewhere);
 	if (here || !elsewhere || (verdict && !is_awaited(op, model, verdict, message->is_send)))
 		return false;
 	op->kind = HANG_PEER;

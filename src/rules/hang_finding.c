@@ -76,11 +76,16 @@ static void add_places(struct rule_context *ctx)
 				tsi_rule_int(ctx, "hang.waiter_rank"), waiter_site);
 }
 
-/* Traces of the same ranks: was the culprit late before? */
+/* Traces of the same ranks: what does the culprit do, and was it late before? */
 static void add_traces(struct rule_context *ctx)
 {
 	int64_t rank = tsi_rule_int(ctx, "hang.culprit_rank");
+	const char *place = tsi_rule_text(ctx, "hang.trace_place");
 
+	if (*place)
+		tsi_rule_detail(ctx,
+				"the trace of rank %" PRId64 " ends %.1f s after that, in %.150s",
+				rank, tsi_rule_real(ctx, "hang.trace_after_ns") / 1e9, place);
 	if (tsi_rule_int(ctx, "hang.culprit_count") != 1 ||
 	    tsi_rule_int(ctx, "stragglers.slow_rank_count") < 1)
 		return;

@@ -8,6 +8,7 @@
 static void add_host(struct rule_context *ctx)
 {
 	const char *host = tsi_rule_text(ctx, "hang.host");
+	const char *shared = tsi_rule_text(ctx, "hang.shared_hosts");
 	int64_t count = tsi_rule_int(ctx, "hang.host_count");
 
 	if (*host && count == 1)
@@ -15,6 +16,8 @@ static void add_host(struct rule_context *ctx)
 				host);
 	else if (*host)
 		tsi_rule_detail(ctx, "the ranks that stand still are all on host %.80s", host);
+	else if (*shared)
+		tsi_rule_detail(ctx, "every call that stands still has ranks on %.170s", shared);
 	else if (count > 1)
 		tsi_rule_detail(ctx, "they are on %" PRId64 " hosts", count);
 }
@@ -49,8 +52,9 @@ const struct rule tsi_rule_hang_unfinished = {
 		.trigger = "Fires where flight-recorder dumps show that all ranks of a group "
 			   "made the call they wait in, with the same arguments, and it is not "
 			   "complete; high. Where most devices began it and a few did not, "
-			   "these ranks are to blame. Where all dumps of the group name their "
-			   "(host_name), says what the ranks that stand still share.",
+			   "these ranks are to blame. Where the dumps name their "
+			   "hosts (host_name), says which host the ranks that stand still share, "
+			   "or which one or two all calls that stand still have in common.",
 		.meaning = "No rank of the program is to blame: the network between the ranks, "
 			   "a device or its driver stands still, or the ranks of a broadcast "
 			   "or reduce name different roots, which dumps do not record.",

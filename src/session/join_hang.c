@@ -69,6 +69,9 @@ enum tscope_status tsi_join_hang(struct run_hang *ret, const struct run_files *f
 	if (ret->hang->verdict.kind == HANG_UNDECIDED)
 		tsi_run_note(notes, "ranks wait in a collective, and these dumps do not show why: "
 				    "collect those of all ranks (`tscope hang` shows more)");
+	status = tsi_look_into_trace(ret->hang, members, options, err);
+	if (status != TSCOPE_OK)
+		return status;
 	return tscope_hang_analyze(&ret->analysis, ret->hang, &options->analysis, err);
 }
 

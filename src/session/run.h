@@ -218,6 +218,12 @@ enum tscope_status tsi_join_hang(struct run_hang *ret, const struct run_files *f
 				 struct tscope_error *err);
 void tsi_run_hang_deinit(struct run_hang *hang);
 
+/* Reads the culprit's trace again, if it lasts as long as others wait, for what it does then. */
+TSI_MUST_CHECK
+enum tscope_status tsi_look_into_trace(struct tscope_hang *hang, const struct run_members *members,
+				       const struct tscope_run_options *options,
+				       struct tscope_error *err);
+
 /* ---- the run ---- */
 
 struct tscope_run {

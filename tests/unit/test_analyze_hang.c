@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 #include <tscope/hang.h>
+#include <tscope/run.h>
 
 #define DUMP(entries) DUMP_OF("", entries)
 #define DUMP_OF(host, entries)                                                                     \
@@ -133,23 +134,77 @@ static void a_common_host_is_named(void **state)
 #define BEGUN(host, state)                                                                         \
 	DUMP_OF("\"host_name\":\"" host "\",",                                                     \
 		DONE "," CALL("1", "2", "all_reduce", "8", "2000000000", state))
-	static const char facts[] = "hang: kind host_count host";
+#define SEND(host, name, state)                                                                    \
+	DUMP_OF("\"host_name\":\"" host "\",",                                                     \
+		DONE "," CALL("1", "2", name, "8", "2000000000", state))
+	static const char facts[] = "hang: kind host_count host shared_hosts";
 
 	(void)state;
 	check((const char *const[]){ BEGUN("a", "started"), BEGUN("a", "started"),
 				     BEGUN("b", "scheduled") },
-	      facts, "not_started 2 b");
+	      facts, "not_started 2 b a and b");
 	check((const char *const[]){ BEGUN("a", "completed"), BEGUN("b", "started"),
 				     BEGUN("b", "started") },
-	      facts, "unfinished 2 b");
+	      facts, "unfinished 2 b a and b");
 	check((const char *const[]){ BEGUN("a", "started"), BEGUN("b", "started"),
 				     BEGUN("b", "started") },
-	      facts, "unfinished 2 -");
+	      facts, "unfinished 2 - a and b");
 	/* One that says no host may be anywhere. */
 	check((const char *const[]){ BEGUN("a", "started"), BEGUN("", "started"),
 				     BEGUN("a", "started") },
-	      facts, "unfinished - -");
+	      facts, "unfinished - - -");
+	/* A message goes between the hosts of its ends. */
+	check((const char *const[]){ SEND("a", "send 0->1", "started"),
+				     SEND("b", "recv 1<-0", "started"),
+				     DUMP_OF("\"host_name\":\"c\",", DONE) },
+	      facts, "unfinished 2 - a and b");
+#undef SEND
 #undef BEGUN
+}
+
+/* A trace from 1 s on, in which rank 1 is in torch's item() from 1.5 s to its end. */
+#define OPEN(cat, name, ts, dur)                                                                   \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" #ts  \
+	",\"dur\":" dur ",\"args\":{}}"
+#define TRACE(opened)                                                                              \
+	"{\"baseTimeNanoseconds\":1000000000,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":"  \
+	"1,\"world_size\":3},\"traceEvents\":[" OPEN("cpu_op", "aten::mm", 2, "10") opened "]}"
+#define SHOWN                                                                                      \
+	"," OPEN("python_function", "train.py(7): step", 0, "5000000") "," OPEN(                   \
+		"python_function", "nn.Module: Loss_0", 0,                                         \
+		"5000000") "," OPEN("cpu_op", "aten::item", 500000, "4500000")
+
+static void check_trace(const char *trace, const char *expected)
+{
+	static const char *const folder[] = { "." };
+	struct tscope_run *run = NULL;
+	struct tscope_error err = { 0 };
+	struct tscope_value place, after_ns;
+	enum tscope_unit unit;
+	char found[200];
+
+	put_file("nccl_trace_rank_0", waits);
+	put_file("nccl_trace_rank_1", DUMP(DONE));
+	put_file("nccl_trace_rank_2", waits);
+	put_file("trace.json", trace);
+	if (tscope_run_open(&run, folder, 1, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	const struct tscope_analysis *analysis = tscope_run_analysis(run);
+	assert_true(tscope_analysis_find(analysis, "hang.trace_place", &place, &unit));
+	assert_true(tscope_analysis_find(analysis, "hang.trace_after_ns", &after_ns, &unit));
+	snprintf(found, sizeof(found), "%s %lld",
+		 place.kind == TSCOPE_VALUE_TEXT ? place.text : "-",
+		 after_ns.kind == TSCOPE_VALUE_INT ? (long long)after_ns.integer : 0);
+	assert_string_equal(found, expected);
+	tscope_run_free(run);
+}
+
+static void what_the_culprit_does_is_in_its_trace(void **state)
+{
+	(void)state;
+	/* The others wait from 2 s on: one trace lasts to 6 s, the other ends before. */
+	check_trace(TRACE(SHOWN), "aten::item in module Loss_0, train.py(7): step 4000000000");
+	check_trace(TRACE(""), "- 0");
 }
 
 /* Cut anywhere it is an error or unknown, and nobody is blamed for it. */
@@ -211,6 +266,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_came_too_late_is_named, enter_folder,
 						leave_folder),
 		cmocka_unit_test_setup_teardown(a_common_host_is_named, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(what_the_culprit_does_is_in_its_trace, enter_folder,
+						leave_folder),
 		cmocka_unit_test(a_dump_may_be_cut_anywhere),
 		cmocka_unit_test_setup_teardown(memory_may_run_out, enter_folder, leave_folder),
 	};

@@ -39,6 +39,11 @@ static const struct rule_case cases[] = {
 	  HANG("missing_call", "stragglers.slow_rank_count 1\nstragglers.causes rank=6\n"), NULL,
 	  "high: all_reduce #1841: rank 6 never called it; its last call is all_gather #1840, "
 	  "completed" WAIT " (the traces show rank 6 late as well)" },
+	{ "HANG.MISSING_CALL", FIRES,
+	  HANG("missing_call", "hang.trace_after_ns 4000000000\nhang.trace_place aten::item\n"),
+	  NULL,
+	  "high: all_reduce #1841: rank 6 never called it; its last call is all_gather #1840, "
+	  "completed" WAIT " (the trace of rank 6 ends 4.0 s after that, in aten::item)" },
 	{ "HANG.MISSING_CALL", QUIET, HANG("in_flight", ""), NULL, "" },
 	{ "HANG.MISSING_CALL", QUIET, HANG("none", ""), NULL, "" },
 	{ "HANG.MISMATCH", FIRES, HANG("size", "hang.detail rank 6 has [8], rank 4 [4]\n"), NULL,
@@ -76,6 +81,10 @@ static const struct rule_case cases[] = {
 	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", "hang.host_count 2\n"), NULL,
 	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT
 	  " (they are on 2 hosts)" },
+	{ "HANG.UNFINISHED", FIRES,
+	  HANG("unfinished", "hang.host_count 3\nhang.shared_hosts a and b\n"), NULL,
+	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT
+	  " (every call that stands still has ranks on a and b)" },
 	{ "HANG.UNFINISHED", QUIET, HANG("none", ""), NULL, "" },
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/rank_text.h"
+#include "base/sort.h"
 #include "base/sum.h"
 #include "hang/hang_file.h"
 
@@ -53,10 +54,16 @@
 	X(HOST_COUNT, "host_count", COUNT,                                                         \
 	  "hosts of its group's ranks, where all dumps name theirs")                               \
 	X(HOST, "host", TEXT, "the host that the ranks share on which the call stands still")      \
+	X(SHARED_HOSTS, "shared_hosts", TEXT,                                                      \
+	  "the one or two hosts that every call which stands still has ranks on")                  \
 	X(CULPRIT_CALL, "culprit_call", TEXT, "the call that the culprit waits in, or its last")   \
 	X(CULPRIT_STATE, "culprit_state", TEXT, "its state: scheduled, started, completed")        \
 	X(CULPRIT_TIME, "culprit_call_ns", NS, "when the culprit made it (Unix time)")             \
 	X(CULPRIT_SITE, "culprit_site", TEXT, "the line of the program that made it")              \
+	X(TRACE_PLACE, "trace_place", TEXT,                                                        \
+	  "operator, module and function that are open where the culprit's own trace ends, if it " \
+	  "lasts as long as others wait")                                                          \
+	X(TRACE_AFTER, "trace_after_ns", NS, "how long they have waited by then")                  \
 	X(WAITER, "waiter_rank", COUNT, "one of those who wait")                                   \
 	X(WAITER_SITE, "waiter_site", TEXT, "the line of the program where it waits")              \
 	X(LAST_NS, "last_ns", NS, "the last time in any dump (Unix time)")
@@ -154,6 +161,13 @@ static void put_time(struct fact_sheet *out, enum fact fact, int64_t time_ns)
 {
 	if (time_ns > 0)
 		tsi_fact_int(out, fact, time_ns);
+}
+
+/* A copy, unless there is nothing to say. */
+static void put_text(const struct view *v, enum fact fact, const char *text)
+{
+	if (text && *text)
+		tsi_fact_text(v->out, fact, tsi_sheet_print(v->out, "%s", text));
 }
 
 static const char *call_name(const struct view *v, const struct dump *dump,
@@ -259,7 +273,6 @@ static void fill_call(const struct view *v)
 {
 	const struct wait_op *op = v->verdict->op;
 	const struct hang_group *group = &v->model->groups[op->group];
-	const char *description = tsi_hang_text(v->model, group->description);
 	struct rank_text ranks = { .text = "" };
 
 	for (uint32_t i = 0; i < group->member_count; i++)
@@ -268,8 +281,7 @@ static void fill_call(const struct view *v)
 	tsi_fact_text(v->out, COLLECTIVE, tsi_hang_text(v->model, op->call->name));
 	tsi_fact_int(v->out, SEQUENCE, op->call->sequence);
 	tsi_fact_text(v->out, GROUP, tsi_hang_text(v->model, group->name));
-	if (*description)
-		tsi_fact_text(v->out, DESCRIPTION, description);
+	put_text(v, DESCRIPTION, tsi_hang_text(v->model, group->description));
 	put_ranks(v, GROUP_RANKS, &ranks);
 	tsi_fact_int(v->out, GROUP_SIZE, group->member_count);
 	put_time(v->out, SINCE_NS, op->since_ns);
@@ -277,8 +289,7 @@ static void fill_call(const struct view *v)
 	/* When a file was written is not in it: it counts where it says that there is no hang. */
 	if (v->verdict->kind == HANG_IN_FLIGHT)
 		tsi_fact_int(v->out, AGE_NS, v->verdict->age_ns);
-	if (op->detail)
-		tsi_fact_text(v->out, DETAIL, tsi_sheet_print(v->out, "%s", op->detail));
+	put_text(v, DETAIL, op->detail);
 }
 
 static void fill_states(const struct view *v)
@@ -289,10 +300,7 @@ static void fill_states(const struct view *v)
 
 	for (uint32_t i = 0; i < group->member_count && !op->call->is_p2p; i++) {
 		const struct hang_member *member = &group->members[i];
-		const struct dump_call *call =
-			member->dump == NO_DUMP
-				? NULL
-				: tsi_hang_call(v->model, member, op->call->sequence);
+		const struct dump_call *call = tsi_hang_call(v->model, member, op->call->sequence);
 
 		if (call && call->state == CALL_STARTED)
 			tsi_rank_text_add(&started, member->rank);
@@ -305,13 +313,16 @@ static void fill_states(const struct view *v)
 
 static void fill_hosts(const struct view *v)
 {
-	size_t count;
-	const char *host = tsi_hang_host(v->verdict, v->model, v->scratch, &count);
+	struct hang_hosts hosts = tsi_hang_hosts(v->verdict, v->model, v->scratch);
 
-	if (count > 0)
-		tsi_fact_int(v->out, HOST_COUNT, (int64_t)count);
-	if (host)
-		tsi_fact_text(v->out, HOST, tsi_sheet_print(v->out, "%s", host));
+	if (hosts.count > 0)
+		tsi_fact_int(v->out, HOST_COUNT, (int64_t)hosts.count);
+	put_text(v, HOST, hosts.stuck);
+	if (hosts.shared[0])
+		tsi_fact_text(v->out, SHARED_HOSTS,
+			      tsi_sheet_print(v->out, "%.80s%s%.80s", hosts.shared[0],
+					      hosts.shared[1] ? " and " : "",
+					      hosts.shared[1] ? hosts.shared[1] : ""));
 }
 
 static void fill_waiting(const struct view *v)
@@ -332,20 +343,12 @@ static void fill_waiting(const struct view *v)
 			continue;
 		is_first = false;
 		tsi_fact_int(v->out, WAITER, dump->rank);
-		const char *site = tsi_hang_site(v->model, v->scratch, dump, v->verdict->heads[i]);
-		if (*site)
-			tsi_fact_text(v->out, WAITER_SITE, tsi_sheet_print(v->out, "%s", site));
+		put_text(v, WAITER_SITE,
+			 tsi_hang_site(v->model, v->scratch, dump, v->verdict->heads[i]));
 	}
 	tsi_fact_int(v->out, WAITING_COUNT, count);
 	put_ranks(v, WAITING_RANKS, &ranks);
 	tsi_fact_int(v->out, BLOCKED_COUNT, (int64_t)op->weight);
-}
-
-static int compare_ranks(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
 }
 
 static void fill_culprit(const struct view *v)
@@ -356,18 +359,19 @@ static void fill_culprit(const struct view *v)
 	tsi_fact_int(v->out, CULPRIT_COUNT, op->culprit_count);
 	if (op->culprit_count == 0)
 		return;
-	qsort(op->culprits, op->culprit_count, sizeof(*op->culprits), compare_ranks);
+	qsort(op->culprits, op->culprit_count, sizeof(*op->culprits), tsi_compare_numbers);
 	for (uint32_t i = 0; i < op->culprit_count; i++)
 		tsi_rank_text_add(&ranks, op->culprits[i]);
 	put_ranks(v, CULPRITS, &ranks);
 	tsi_fact_int(v->out, CULPRIT, op->culprits[0]);
 	tsi_fact_flag(v->out, IS_TIE, op->is_tie);
+	put_text(v, TRACE_PLACE, v->hang->trace_place);
+	put_time(v->out, TRACE_AFTER, v->hang->trace_after_ns);
 	size_t index = tsi_hang_dump_of(v->model, op->culprits[0]);
 	const struct dump_call *call = index == SIZE_MAX ? NULL : call_of(v, index);
 	if (!call)
 		return;
 	const struct dump *dump = &v->model->dumps[index];
-	const char *site = tsi_hang_site(v->model, v->scratch, dump, call);
 	/* Of the same group as the call itself it need not be said. */
 	tsi_fact_text(v->out, CULPRIT_CALL,
 		      call->group == op->group && !call->is_p2p
@@ -376,8 +380,7 @@ static void fill_culprit(const struct view *v)
 			      : call_name(v, dump, call));
 	tsi_fact_text(v->out, CULPRIT_STATE, states[call->state]);
 	put_time(v->out, CULPRIT_TIME, call->created_ns);
-	if (*site)
-		tsi_fact_text(v->out, CULPRIT_SITE, tsi_sheet_print(v->out, "%s", site));
+	put_text(v, CULPRIT_SITE, tsi_hang_site(v->model, v->scratch, dump, call));
 }
 
 static void fill_verdict(const struct view *v)
@@ -404,14 +407,10 @@ static void fill_verdict(const struct view *v)
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static int64_t age_of(const struct view *v, int64_t created_ns)
-{
-	return created_ns > 0 ? tsi_difference(created_ns, v->model->last_ns) : -1;
-}
-
 static struct tscope_value age_value(const struct view *v, int64_t created_ns)
 {
-	return created_ns > 0 ? tsi_int(age_of(v, created_ns)) : (struct tscope_value){ 0 };
+	return created_ns > 0 ? tsi_int(tsi_difference(created_ns, v->model->last_ns))
+			      : (struct tscope_value){ 0 };
 }
 
 static void put_rank(const struct view *v, size_t index)

@@ -359,13 +359,6 @@ static int64_t *copy_local_ns(const struct rank_peers *peers, uint32_t rank, str
 	return local_ns;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* A step begins at a point that names it in the log. */
 static bool is_chosen(const struct rank_peers *peers, size_t step, uint32_t rank,
 		      const struct step_choice *choice)
@@ -374,7 +367,7 @@ static bool is_chosen(const struct rank_peers *peers, size_t step, uint32_t rank
 	uint32_t first = step_of(peers, step, rank)->first_point;
 
 	return !choice || bsearch(&log->steps[log->points[first].index].number, choice->numbers,
-				  choice->count, sizeof(int64_t), compare_numbers);
+				  choice->count, sizeof(int64_t), tsi_compare_numbers);
 }
 
 int64_t *tsi_like_peers(const struct rank_peers *peers, uint32_t rank,
