@@ -101,13 +101,13 @@ static const struct line *find_line(const struct rule_context *ctx, const char *
 	return NULL;
 }
 
-static void tell_row(struct rule_context *ctx, size_t row)
+static void tell_row(struct rule_context *ctx, size_t row, const struct line *in_title)
 {
 	struct tscope_value name = tsi_rule_cell(ctx, LINES, row, "line");
 	double ratio = tsi_value_real(tsi_rule_cell(ctx, LINES, row, "ratio"));
 	const struct line *line = name.kind == TSCOPE_VALUE_TEXT ? find_line(ctx, name.text) : NULL;
 
-	if (line && tsi_is_worth_telling(ratio))
+	if (line && line != in_title && tsi_is_worth_telling(ratio))
 		tsi_rule_detail(
 			ctx, "%s %.0f %%%s", line->words, 100 * ratio,
 			line->cause == CAUSE_comm_exposed &&
@@ -146,8 +146,9 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 	struct comm_shares comm = top_comm(ctx);
 	bool may_wait = line->cause == CAUSE_comm_exposed && !comm.is_known;
 
-	/* No step reaches the peak, and nobody knows what unmarked code is for. */
-	if (line->part == GAIN_COMPUTE || line->part == GAIN_STEP || may_wait) {
+	if (line->part == GAIN_STEP) /* nobody knows what unmarked code is for */
+		return;
+	if (line->part == GAIN_COMPUTE || may_wait) { /* no step reaches the peak */
 		tsi_rule_bound(ctx);
 		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	}
@@ -157,18 +158,19 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 		return;
 	}
 	tsi_tell_waiting(ctx, &comm);
+	tsi_advise_all_ranks(ctx, &comm);
 	tsi_after_straggler(ctx, &comm);
 	tsi_tell_stages(ctx, &comm);
 	tsi_comm_evidence(ctx);
 	tsi_gain_share(ctx, line->part, comm.moving);
 }
 
-void tsi_tell_efficiency_lines(struct rule_context *ctx)
+void tsi_tell_efficiency_lines(struct rule_context *ctx, bool is_top_in_title)
 {
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, LINES); row++)
-		tell_row(ctx, row);
+		tell_row(ctx, row, is_top_in_title ? top : NULL);
 	tsi_rule_evidence(ctx, "efficiency.top_recoverable");
 	tsi_rule_evidence(ctx, "efficiency.top_recoverable_ratio");
 	if (!top)

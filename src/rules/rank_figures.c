@@ -139,6 +139,17 @@ void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm)
 				100 * comm->waiting, tsi_comm_percent(comm, comm->waiting));
 }
 
+void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm)
+{
+	if (comm->is_known || tsi_rule_has(ctx, "distributed.mean_comm_fraction"))
+		return;
+	tsi_rule_detail(ctx, "one rank alone does not tell waiting for slower ranks from transfer");
+	tsi_rule_advice(ctx, "read all ranks together (tscope report DIR) to see who "
+			     "waits for whom; what remains is transfer: overlap it with backward, "
+			     "send less (bf16, no_sync between accumulated batches), enlarge the "
+			     "batch per rank");
+}
+
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
 {
 	if (tsi_is_worth_telling(comm->between_stages))

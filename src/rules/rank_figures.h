@@ -47,6 +47,12 @@ double tsi_comm_percent(const struct comm_shares *comm, double share);
 /* Says how long ranks wait for slower ones besides, if it is worth naming. */
 void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm);
 
+/*
+ * Where one rank alone was read, which cannot tell waiting from transfer: says so, and advises to
+ * read all ranks first.
+ */
+void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm);
+
 /* Names the part between stages, if it is worth it. */
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm);
 

@@ -84,7 +84,7 @@ static void evaluate_efficiency_low_mfu(struct rule_context *ctx)
 		      "the model uses %.1f %% of the device's peak FLOPs (MFU)", 100 * mfu);
 	tsi_rule_evidence(ctx, "efficiency.mfu");
 	tell_repeats(ctx);
-	tsi_tell_efficiency_lines(ctx);
+	tsi_tell_efficiency_lines(ctx, false);
 	tell_operators(ctx);
 }
 

@@ -18,6 +18,16 @@ static bool is_nothing_known(const struct rule_context *ctx, double top)
 	return top >= 1 && is_other(ctx);
 }
 
+/* What nobody has marked may be needed: it is worth a look, and no more is known. */
+static enum tscope_severity grade(const struct rule_context *ctx, double top)
+{
+	enum tscope_severity severity = tsi_rule_grade(ctx, top);
+
+	if (!is_other(ctx) || tsi_rule_has(ctx, "budget.device_gap_total_ns"))
+		return severity;
+	return severity == TSCOPE_SEVERITY_HIGH ? TSCOPE_SEVERITY_MED : TSCOPE_SEVERITY_LOW;
+}
+
 static void evaluate_efficiency_recoverable(struct rule_context *ctx)
 {
 	double top = tsi_top_efficiency_share(ctx);
@@ -31,12 +41,12 @@ static void evaluate_efficiency_recoverable(struct rule_context *ctx)
 		tsi_rule_skip(ctx, "no part of the step is in a known phase");
 		return;
 	}
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, top), "%.1f %% of the step goes to %s", 100 * top,
+	tsi_rule_fire(ctx, grade(ctx, top), "%.1f %% of the step goes to %s", 100 * top,
 		      tsi_top_efficiency_line(ctx));
 	if (has_mfu)
 		tsi_rule_detail(ctx, "the MFU is at least %.1f %%",
 				100 * tsi_rule_real(ctx, "efficiency.mfu"));
-	tsi_tell_efficiency_lines(ctx);
+	tsi_tell_efficiency_lines(ctx, true);
 	if (is_other(ctx) && tsi_rule_real(ctx, "callbacks.step_ratio") >= WORTH_TELLING)
 		tsi_rule_detail(ctx, "callbacks and algorithms take %.0f %% of the step",
 				100 * tsi_rule_real(ctx, "callbacks.step_ratio"));
@@ -51,13 +61,14 @@ const struct rule tsi_rule_efficiency_recoverable = {
 		.summary = "much of the step is no compute",
 		.trigger = "Fires where the MFU is not known or a lower bound and the largest "
 			   "recoverable line takes at least threshold of the time; high from "
-			   "high on, else med. Of communication, what is known to be the wait "
-			   "for other ranks or stages does not count.",
+			   "high on, else med; one lower, and without a gain, where it is time in "
+			   "no known phase. Of communication, what is known to be the wait for "
+			   "other ranks or stages does not count.",
 		.meaning = "Data stalls, communication and time in no known phase leave the "
 			   "device without compute.",
 		.advice = "follow the largest line: more loader workers against data stalls, "
 			  "overlap against communication, marks around what is in no phase",
-		.example = "A step of 100 ms spends 30 ms in phase other: 0.30, a finding of "
+		.example = "A step of 100 ms spends 30 ms waiting for data: 0.30, a finding of "
 			   "severity med with 30 ms a step to win.",
 		.parameters = {
 			{ "threshold", 0.20, "share of the largest line at which it fires" },

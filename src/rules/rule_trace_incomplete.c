@@ -33,6 +33,14 @@ static int64_t count_cut(const struct rule_context *ctx)
 	return tsi_rule_int(ctx, "integrity.incomplete_step_count");
 }
 
+/* Neither PyTorch's operators nor a device: its profiler's schedule is no remedy. */
+static bool is_unknown_program(const struct rule_context *ctx)
+{
+	return strcmp(tsi_rule_text(ctx, "steps.boundary"), "whole_trace") == 0 &&
+	       tsi_rule_int(ctx, "operators.count") == 0 &&
+	       !tsi_rule_has(ctx, "budget.device_gap_total_ns");
+}
+
 static void evaluate_trace_incomplete(struct rule_context *ctx)
 {
 	int64_t count = tsi_rule_int(ctx, "step_time.count");
@@ -45,6 +53,8 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 	if (tsi_is_mostly_captured(ctx, MOSTLY_CAPTURED)) /* has no steps, and no need of any */
 		return;
 	fire(ctx, count, cut);
+	if (is_unknown_program(ctx))
+		tsi_rule_advice(ctx, "name the slices that are its steps with --step-marker NAME");
 	if (is_overflown) {
 		tsi_rule_advice(ctx, "raise --tracer_entries of viztracer, or record less: "
 				     "--max_stack_depth, --min_duration, --include_files");
