@@ -350,9 +350,13 @@ static enum exit_code export_folder(const struct options *options)
 
 static enum exit_code export_tables(const struct options *options)
 {
+	const char *path = tables_path(options);
 	struct tscope_runs *loaded;
-	enum exit_code code = load_runs(&loaded, options);
+	enum exit_code code;
 
+	if (path == options->tables && !tables_load_sqlite(path))
+		return EXIT_CODE_OUTPUT;
+	code = load_runs(&loaded, options);
 	if (loaded)
 		code = worse(code, tables_export(loaded, options));
 	tscope_runs_free(loaded);

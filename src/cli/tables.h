@@ -51,8 +51,11 @@ enum exit_code tables_export(const struct tscope_runs *runs, const struct option
 /* Where --to writes: "csv:DIR" → "DIR"; NULL: nothing. */
 const char *tables_path(const struct options *options);
 
-/* "sqlite 3.40.1", or that it is not built in. */
+/* "sqlite 3.40.1", the library that is loaded, or that it is not built in. */
 const char *tables_sqlite_version(void);
+
+/* Before the first tables_to_sqlite(). False: no library; it says so, and what to do. */
+bool tables_load_sqlite(const char *path);
 
 /* Lines of the budget in series.steps, one after another; NULL: no more. For a view. */
 const char *tables_budget_column(size_t index);

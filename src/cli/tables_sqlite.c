@@ -9,9 +9,74 @@
 
 #if HAVE_SQLITE
 
+#ifdef SQLITE_LIBRARY
+#include <dlfcn.h>
+#endif
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* clang-format off */
+#define CALLS(X) \
+	X(bind_double) X(bind_int) X(bind_int64) X(bind_null) X(bind_text) X(busy_timeout) \
+	X(close) X(column_int64) X(column_text) X(errmsg) X(exec) X(finalize) X(open_v2) \
+	X(prepare_v2) X(reset) X(step)
+/* clang-format on */
+
+#define CALL_MEMBER(name) __typeof__(&sqlite3_##name) name;
+#define CALL_ITSELF(name) .name = sqlite3_##name,
+#define CALL_NAME(name) "sqlite3_" #name,
+
+struct sqlite_calls {
+	CALLS(CALL_MEMBER)
+};
+
+#ifdef SQLITE_LIBRARY
+
+/* Its relocations would cost each start of the program more than a small trace does. */
+static struct sqlite_calls sqlite;
+
+bool tables_load_sqlite(const char *path)
+{
+	static const char names[][24] = { CALLS(CALL_NAME) };
+	void *library = dlopen(SQLITE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	char *call = (char *)&sqlite;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++, call += sizeof(void *)) {
+		void *found = library ? dlsym(library, names[i]) : NULL;
+
+		if (!found) {
+			say("cannot write ", path,
+			    ": cannot load " SQLITE_LIBRARY "; install it (Debian: libsqlite3-0), "
+			    "or write CSV files: --to csv:DIR");
+			return false;
+		}
+		memcpy(call, &found, sizeof(found)); /* ISO C has no cast from data to functions */
+	}
+	return true;
+}
+
+const char *tables_sqlite_version(void)
+{
+	return "sqlite: " SQLITE_LIBRARY ", loaded by export";
+}
+
+#else
+
+static const struct sqlite_calls sqlite = { CALLS(CALL_ITSELF) };
+
+bool tables_load_sqlite(const char *path)
+{
+	(void)path;
+	return true;
+}
+
+const char *tables_sqlite_version(void)
+{
+	return "sqlite " SQLITE_VERSION;
+}
+
+#endif
 
 enum {
 	APPLICATION_ID = 0x7473636f, /* "tsco": whose the file is */
@@ -32,13 +97,13 @@ struct database {
 
 static bool fail(const struct database *db)
 {
-	say_about(db->path, sqlite3_errmsg(db->handle), "; nothing was changed in it");
+	say_about(db->path, sqlite.errmsg(db->handle), "; nothing was changed in it");
 	return false;
 }
 
 static bool execute(const struct database *db, const char *sql)
 {
-	return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK || fail(db);
+	return sqlite.exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK || fail(db);
 }
 
 static void append(struct database *db, const char *text)
@@ -63,11 +128,11 @@ static int64_t ask(const struct database *db, const char *sql)
 	sqlite3_stmt *statement;
 	int64_t number = -1;
 
-	if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite.prepare_v2(db->handle, sql, -1, &statement, NULL) != SQLITE_OK)
 		return -1;
-	if (sqlite3_step(statement) == SQLITE_ROW)
-		number = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
+	if (sqlite.step(statement) == SQLITE_ROW)
+		number = sqlite.column_int64(statement, 0);
+	sqlite.finalize(statement);
 	return number;
 }
 
@@ -88,14 +153,14 @@ static bool has_column(const struct database *db, const struct table_shape *shap
 	sqlite3_stmt *statement;
 	bool has_it = false;
 
-	if (sqlite3_prepare_v2(db->handle,
-			       "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE",
-			       -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite.prepare_v2(db->handle,
+			      "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE",
+			      -1, &statement, NULL) != SQLITE_OK)
 		return false;
-	sqlite3_bind_text(statement, 1, shape->name, -1, SQLITE_STATIC);
-	sqlite3_bind_text(statement, 2, shape->columns[column].name, -1, SQLITE_STATIC);
-	has_it = sqlite3_step(statement) == SQLITE_ROW;
-	sqlite3_finalize(statement);
+	sqlite.bind_text(statement, 1, shape->name, -1, SQLITE_STATIC);
+	sqlite.bind_text(statement, 2, shape->columns[column].name, -1, SQLITE_STATIC);
+	has_it = sqlite.step(statement) == SQLITE_ROW;
+	sqlite.finalize(statement);
 	return has_it;
 }
 
@@ -149,7 +214,7 @@ static bool sqlite_begin(struct table_store *store, const struct table_shape *sh
 		append(db, i > 0 ? ", ?" : "?");
 	append(db, ")");
 	db->column_count = shape->count;
-	return sqlite3_prepare_v2(db->handle, db->sql, -1, &db->insert, NULL) == SQLITE_OK ||
+	return sqlite.prepare_v2(db->handle, db->sql, -1, &db->insert, NULL) == SQLITE_OK ||
 	       fail(db);
 }
 
@@ -157,17 +222,17 @@ static int bind(sqlite3_stmt *insert, int index, const struct tscope_value *valu
 {
 	switch (value->kind) {
 	case TSCOPE_VALUE_INT:
-		return sqlite3_bind_int64(insert, index, value->integer);
+		return sqlite.bind_int64(insert, index, value->integer);
 	case TSCOPE_VALUE_FLAG:
-		return sqlite3_bind_int(insert, index, value->flag);
+		return sqlite.bind_int(insert, index, value->flag);
 	case TSCOPE_VALUE_REAL:
-		return sqlite3_bind_double(insert, index, value->real);
+		return sqlite.bind_double(insert, index, value->real);
 	case TSCOPE_VALUE_TEXT:
-		return sqlite3_bind_text(insert, index, value->text, -1, SQLITE_STATIC);
+		return sqlite.bind_text(insert, index, value->text, -1, SQLITE_STATIC);
 	case TSCOPE_VALUE_ABSENT:
 		break;
 	}
-	return sqlite3_bind_null(insert, index);
+	return sqlite.bind_null(insert, index);
 }
 
 static bool sqlite_row(struct table_store *store, const struct tscope_value *values)
@@ -177,15 +242,15 @@ static bool sqlite_row(struct table_store *store, const struct tscope_value *val
 	for (size_t i = 0; i < db->column_count; i++)
 		if (bind(db->insert, (int)i + 1, &values[i]) != SQLITE_OK)
 			return fail(db);
-	if (sqlite3_step(db->insert) != SQLITE_DONE)
+	if (sqlite.step(db->insert) != SQLITE_DONE)
 		return fail(db);
-	return sqlite3_reset(db->insert) == SQLITE_OK || fail(db);
+	return sqlite.reset(db->insert) == SQLITE_OK || fail(db);
 }
 
 static bool sqlite_end(struct table_store *store)
 {
 	struct database *db = (struct database *)store;
-	bool is_good = sqlite3_finalize(db->insert) == SQLITE_OK;
+	bool is_good = sqlite.finalize(db->insert) == SQLITE_OK;
 
 	db->insert = NULL;
 	return is_good || fail(db);
@@ -244,37 +309,37 @@ static bool choose_number(struct database *db, struct table_source *source)
 	source->number = 1 + ask(db, "SELECT coalesce(max(run), 0) FROM runs");
 	if (source->number == 0)
 		source->number = 1;
-	if (sqlite3_prepare_v2(db->handle, "SELECT run FROM runs WHERE path = ?1 AND time_ns = ?2",
-			       -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite.prepare_v2(db->handle, "SELECT run FROM runs WHERE path = ?1 AND time_ns = ?2",
+			      -1, &statement, NULL) != SQLITE_OK)
 		return true; /* no such table yet */
-	sqlite3_bind_text(statement, 1, source->path, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(statement, 2, source->time_ns);
-	if (sqlite3_step(statement) == SQLITE_ROW) {
-		source->number = sqlite3_column_int64(statement, 0);
+	sqlite.bind_text(statement, 1, source->path, -1, SQLITE_STATIC);
+	sqlite.bind_int64(statement, 2, source->time_ns);
+	if (sqlite.step(statement) == SQLITE_ROW) {
+		source->number = sqlite.column_int64(statement, 0);
 		is_new = false;
 	}
-	sqlite3_finalize(statement);
+	sqlite.finalize(statement);
 	if (is_new)
 		return true;
-	if (sqlite3_prepare_v2(db->handle,
-			       "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c"
-			       " WHERE m.type = 'table' AND c.name = 'run'",
-			       -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite.prepare_v2(db->handle,
+			      "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c"
+			      " WHERE m.type = 'table' AND c.name = 'run'",
+			      -1, &statement, NULL) != SQLITE_OK)
 		return fail(db);
-	while (sqlite3_step(statement) == SQLITE_ROW) {
+	while (sqlite.step(statement) == SQLITE_ROW) {
 		char number[32];
 
 		snprintf(number, sizeof(number), "%lld", (long long)source->number);
 		begin_sql(db, "DELETE FROM \"");
-		append(db, (const char *)sqlite3_column_text(statement, 0));
+		append(db, (const char *)sqlite.column_text(statement, 0));
 		append(db, "\" WHERE run = ");
 		append(db, number);
 		if (!execute(db, db->sql)) {
-			sqlite3_finalize(statement);
+			sqlite.finalize(statement);
 			return false;
 		}
 	}
-	sqlite3_finalize(statement);
+	sqlite.finalize(statement);
 	return true;
 }
 
@@ -328,24 +393,19 @@ enum exit_code tables_to_sqlite(const char *path, struct table_source *sources, 
 	}
 	db->store = (struct table_store){ sqlite_begin, sqlite_row, sqlite_end };
 	db->path = path;
-	if (sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+	if (sqlite.open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
 	    SQLITE_OK)
 		fail(db);
 	else
-		is_good = sqlite3_busy_timeout(db->handle, BUSY_MS) == SQLITE_OK &&
+		is_good = sqlite.busy_timeout(db->handle, BUSY_MS) == SQLITE_OK &&
 			  write_runs(db, sources, count);
-	sqlite3_finalize(db->insert);
+	sqlite.finalize(db->insert);
 	/* What is not committed is rolled back. */
-	sqlite3_close(db->handle);
+	sqlite.close(db->handle);
 	if (!is_good && !exists)
 		remove(path);
 	free(db);
 	return is_good ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;
-}
-
-const char *tables_sqlite_version(void)
-{
-	return "sqlite " SQLITE_VERSION;
 }
 
 #else
@@ -355,13 +415,19 @@ const char *tables_sqlite_version(void)
 	return "sqlite: not built in";
 }
 
+bool tables_load_sqlite(const char *path)
+{
+	say("cannot write ", path, ": this build has no SQLite; --to csv:DIR writes CSV files");
+	return false;
+}
+
 enum exit_code tables_to_sqlite(const char *path, struct table_source *sources, size_t count,
 				const struct inputs *inputs)
 {
+	(void)path;
 	(void)sources;
 	(void)count;
 	(void)inputs;
-	say("cannot write ", path, ": this build has no SQLite; --to csv:DIR writes CSV files");
 	return EXIT_CODE_OUTPUT;
 }
 

@@ -96,6 +96,15 @@ def check_refusals(program, folder, testdata):
         yield "an empty database was left behind"
 
 
+def check_missing_library(program, folder, testdata):
+    (folder / "libsqlite3.so.0").touch()
+    done = subprocess.run([program, "export", "--to", str(folder / "missing.sqlite"), str(testdata / RUNS[0])],
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
+    if done.returncode != 4 or "cannot load libsqlite3.so.0; install it" not in done.stderr:
+        yield f"without the library: {done.returncode}, {done.stderr}"
+
+
 def check_all(program, folder, testdata):
     path = str(folder / "history.sqlite")
     for name in [*RUNS, RUNS[0]]:
@@ -123,6 +132,8 @@ def main():
         return SKIP
     with tempfile.TemporaryDirectory() as name:
         problems = list(check_all(program, pathlib.Path(name), testdata))
+        if "loaded by export" in features:
+            problems += check_missing_library(program, pathlib.Path(name), testdata)
     print("\n".join(problems) or "all as it should be")
     return 1 if problems else 0
 
