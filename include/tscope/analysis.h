@@ -31,6 +31,11 @@ struct tscope_analysis_options {
 	/* Frames in an allocation site, innermost first (0: 1) ... */
 	unsigned stack_depth;
 	const char *stack_filter; /* ... from stacks with this text; NULL: all */
+	/*
+	 * Figures that few reports show are computed when they are asked for: then one thread at
+	 * a time may read the analysis, and of a trace that is still open.
+	 */
+	bool on_demand;
 };
 
 enum tscope_unit {

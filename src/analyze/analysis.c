@@ -8,7 +8,6 @@
 
 #include "analyze/analysis_parts.h"
 #include "analyze/analyzer_table.h"
-#include "analyze/modules/module_stacks.h"
 #include "analyze/ops/kernel_vote.h"
 #include "analyze/ops/trace_flops.h"
 #include "analyze/shared/anchor.h"
@@ -38,6 +37,8 @@ static const struct fact_sheet *own_sheet(const struct tscope_analysis *analysis
 	    ((uint32_t)scope >= analysis->device_count || !tscope_analyzer(analyzer)->per_device))
 		return NULL;
 	const struct fact_sheet *sheet = tsi_sheet_at(analysis, analyzer, slot_of(analysis, scope));
+	if (!sheet->def && analysis->waiting && tsi_analyzer(analyzer)->when_asked)
+		tsi_run_waiting(analysis, analyzer);
 	return sheet->def ? sheet : NULL;
 }
 
@@ -91,9 +92,8 @@ static void limit_tables(struct fact_sheet *sheet, size_t limit)
 			sheet->tables[i].row_count = limit;
 }
 
-/* Runs an analyzer for the whole scope and, at the level of a trace, for each device. */
-static enum tscope_status run_analyzer(struct tscope_analysis *analysis, size_t index,
-				       const struct analysis_scope *whole, struct tscope_error *err)
+enum tscope_status tsi_run_analyzer(const struct tscope_analysis *analysis, size_t index,
+				    const struct analysis_scope *whole, struct tscope_error *err)
 {
 	const struct analyzer *analyzer = tsi_analyzer(index);
 	struct fact_sheet *sheets = tsi_sheet_at(analysis, index, 0);
@@ -136,7 +136,7 @@ static enum tscope_status run_analyzers(struct tscope_analysis *analysis, enum a
 
 	for (size_t i = 0; status == TSCOPE_OK && i < tscope_analyzer_count(); i++)
 		if (runs_at(tsi_analyzer(i), level, scope))
-			status = run_analyzer(analysis, i, scope, err);
+			status = tsi_run_analyzer(analysis, i, scope, err);
 	return status;
 }
 
@@ -154,7 +154,7 @@ static enum tscope_status run_analyzer_job(void *argument, unsigned lane, struct
 	const struct analysis_job *job = argument;
 
 	(void)lane;
-	return run_analyzer(job->analysis, job->analyzer, job->scope, err);
+	return tsi_run_analyzer(job->analysis, job->analyzer, job->scope, err);
 }
 
 static enum tscope_status count_flops_job(void *argument, unsigned lane, struct tscope_error *err)
@@ -178,7 +178,7 @@ static size_t list_jobs(struct job *jobs, struct analysis_job *arguments,
 		jobs[count++].run = count_flops_job;
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
 		if (!runs_at(tsi_analyzer(i), LEVEL_TRACE, common->scope) ||
-		    tsi_analyzer(i)->beside_flops != beside_flops)
+		    tsi_analyzer(i)->beside_flops != beside_flops || tsi_analyzer(i)->when_asked)
 			continue;
 		jobs[count].run = run_analyzer_job;
 		arguments[count] = *common;
@@ -212,8 +212,6 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 					struct analysis_scope *scope, struct tscope_error *err)
 {
 	scope->kernel_kinds = tsi_kernel_kinds(analysis->trace, &analysis->of_trace);
-	scope->places = tsi_places_new(analysis->timeline, &analysis->of_trace);
-	analysis->places = scope->places;
 	enum tscope_status status = tsi_arena_status(&analysis->of_trace, err);
 	if (status == TSCOPE_OK)
 		status = run_trace_jobs(analysis, scope, true, err);
@@ -224,7 +222,11 @@ static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 	scope->flops = analysis->flops;
 	status = run_trace_jobs(analysis, scope, false, err);
 	tsi_arena_deinit(&analysis->flops->operators.memory); /* no longer needed */
-	return status;
+	if (status == TSCOPE_OK)
+		status = tsi_let_wait(analysis, scope, err);
+	return status == TSCOPE_OK && !scope->options->on_demand
+		       ? tsi_analysis_complete(analysis, err)
+		       : status;
 }
 
 /* ---- the analysis of a trace --------------------------------------------------------------- */
@@ -371,10 +373,19 @@ static void keep_sheet(struct keeper *keeper, struct fact_sheet *sheet)
 			    sheet->tables[i].row_count * sheet->def->tables[i].column_count);
 }
 
+enum tscope_status tsi_analysis_complete(const struct tscope_analysis *analysis,
+					 struct tscope_error *err)
+{
+	for (size_t i = 0; analysis->waiting && i < tscope_analyzer_count(); i++)
+		(void)own_sheet(analysis, i, TSCOPE_WHOLE_TRACE);
+	return tsi_analysis_status(analysis, err);
+}
+
 enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err)
 {
 	struct keeper keeper = { .analysis = analysis, .err = err };
 
+	keeper.status = tsi_analysis_complete(analysis, err);
 	for (size_t i = 0; i < tscope_analyzer_count(); i++)
 		for (size_t slot = 0; slot < tsi_sheet_slots(analysis, i); slot++)
 			keep_sheet(&keeper, tsi_sheet_at(analysis, i, slot));
@@ -386,7 +397,7 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 	tsi_trace_flops_free(analysis->flops);
 	analysis->flops = NULL;
 	tsi_arena_deinit(&analysis->of_trace);
-	analysis->places = NULL;
+	tsi_free_waiting(analysis);
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
 	return keeper.status;
@@ -434,6 +445,7 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 	free(analysis->devices);
 	tsi_trace_flops_free(analysis->flops);
 	tsi_arena_deinit(&analysis->of_trace);
+	tsi_free_waiting(analysis);
 	tsi_steps_deinit(&analysis->steps);
 	tsi_intern_deinit(&analysis->texts);
 	free(analysis);
@@ -442,12 +454,6 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 const struct tscope_trace *tscope_analysis_trace(const struct tscope_analysis *analysis)
 {
 	return analysis->trace;
-}
-
-enum tscope_status tscope_analysis_write_stacks(FILE *out, const struct tscope_analysis *analysis,
-						struct tscope_error *err)
-{
-	return tsi_module_write_stacks(out, analysis->trace, analysis->places, err);
 }
 
 const struct tscope_timeline *tscope_analysis_timeline(const struct tscope_analysis *analysis)

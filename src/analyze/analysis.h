@@ -40,6 +40,16 @@ void tsi_analysis_attach_secondary(struct tscope_analysis *analysis,
 /* The steps of the trace that the analysis was made of. */
 const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis);
 
+/* Runs the analyzers that still wait to be asked. */
+TSI_MUST_CHECK
+enum tscope_status tsi_analysis_complete(const struct tscope_analysis *analysis,
+					 struct tscope_error *err);
+
+/* TSCOPE_E_NOMEM if an analyzer that was asked could not run: its figures are absent. */
+TSI_MUST_CHECK
+enum tscope_status tsi_analysis_status(const struct tscope_analysis *analysis,
+				       struct tscope_error *err);
+
 /* Copies what the analysis borrows from its trace, so that trace and timeline may go. */
 TSI_MUST_CHECK
 enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err);

@@ -5,19 +5,28 @@
 #include "analyze/analysis.h"
 #include "analyze/fact_sheet.h"
 
-/* The inside of an analysis, for analysis.c and analysis_codec.c only. */
+/* The inside of an analysis, for analysis*.c only. */
 
 struct analysis_device {
 	int32_t ordinal;
 	const char *name; /* "" if not said */
 };
 
+/* What analyzers need that run when they are asked, and how it went. */
+struct waiting {
+	struct analysis_scope scope;
+	struct tscope_analysis_options options;
+	struct arena arena; /* places and their totals */
+	bool has_places;    /* they are looked for */
+	enum tscope_status status;
+};
+
 struct tscope_analysis {
 	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
 	const struct tscope_timeline *timeline;
-	struct trace_flops *flops; /* of the trace, as long as that is open */
-	struct arena of_trace;     /* likewise: kernel_kinds, places of the scope */
-	const struct places *places;
+	struct trace_flops *flops;            /* of the trace, as long as that is open */
+	struct arena of_trace;                /* likewise: kernel_kinds of the scope */
+	struct waiting *waiting;              /* likewise, or NULL: analyzers when_asked */
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	/* Files about memory, asked before `before`; NULL where there is none. */
 	const struct tscope_analysis *memory[TSCOPE_MEMORY_KIND_COUNT];
@@ -46,5 +55,17 @@ static inline size_t tsi_sheet_slots(const struct tscope_analysis *analysis, siz
 {
 	return tscope_analyzer(analyzer)->per_device ? analysis->scope_count : 1;
 }
+
+/* Runs an analyzer for the whole scope and, at the level of a trace, for each device. */
+TSI_MUST_CHECK
+enum tscope_status tsi_run_analyzer(const struct tscope_analysis *analysis, size_t index,
+				    const struct analysis_scope *whole, struct tscope_error *err);
+
+/* analysis_waiting.c: analyzers when_asked of a trace; the scope is copied. */
+TSI_MUST_CHECK
+enum tscope_status tsi_let_wait(struct tscope_analysis *analysis,
+				const struct analysis_scope *scope, struct tscope_error *err);
+void tsi_run_waiting(const struct tscope_analysis *analysis, size_t analyzer);
+void tsi_free_waiting(struct tscope_analysis *analysis);
 
 #endif

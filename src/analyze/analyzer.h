@@ -9,6 +9,7 @@
 
 struct trace_flops;   /* trace_flops.h */
 struct places;        /* modules/places.h */
+struct place_totals;  /* modules/place_sums.h */
 struct tscope_memory; /* model/memory/memory_file.h */
 struct tscope_hang;   /* hang/hang_file.h */
 struct comparison;    /* diff/comparison.h */
@@ -45,7 +46,9 @@ struct analysis_scope {
 	const struct tscope_timeline *timeline;
 	const struct trace_flops *flops; /* NULL to analyzers beside_flops */
 	const uint8_t *kernel_kinds;     /* by name id, of kernels (kernel_vote.h) */
-	const struct places *places;     /* NULL: the trace has no frames that say places */
+	/* To analyzers when_asked; NULL: the trace has no frames that say places. */
+	const struct places *places;
+	const struct place_totals *place_totals;
 	/* Devices [first_device, end_device): one, or all for the trace's own figures. */
 	uint32_t first_device, end_device;
 	/* Steps of the trace or rank; at the run level the slowest rank's time of each step. */
@@ -110,6 +113,8 @@ struct analyzer {
 	bool on_request; /* only with options.python, or where the trace is VizTracer's */
 	/* Trace level: uses no FLOPs (nor scope->steps'), so it may run while they are counted. */
 	bool beside_flops;
+	/* Trace level: with options.on_demand it runs when a figure of it is asked for. */
+	bool when_asked;
 	/* Its tables are a trace's: a level without rows shows those of the level before. */
 	bool keeps_tables;
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */

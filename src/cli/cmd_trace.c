@@ -51,17 +51,19 @@ static enum tscope_status open_trace(struct tscope_trace **trace, const char *pa
 static enum tscope_status load(struct loaded *file, const char *path, const struct options *options,
 			       struct tscope_error *err)
 {
+	struct tscope_analysis_options analysis = options->analysis;
 	struct tscope_timeline_options timeline = options->timeline;
 	enum tscope_status status;
 
 	*file = (struct loaded){ 0 };
+	analysis.on_demand = true;
 	timeline.keeps_causes = reports_draw(options);
 	status = open_trace(&file->trace, path, options, err);
 	if (status == TSCOPE_OK)
 		status = tscope_timeline_build(&file->timeline, file->trace, &timeline, err);
 	if (status == TSCOPE_OK)
-		status = tscope_analyze(&file->analysis, file->trace, file->timeline,
-					&options->analysis, err);
+		status = tscope_analyze(&file->analysis, file->trace, file->timeline, &analysis,
+					err);
 	if (status != TSCOPE_OK)
 		unload(file);
 	else if (options->timeline.step_marker &&

@@ -3,6 +3,7 @@
  * The public door of the reporters: finds the one asked for and lets it write, from a document or
  * from the facts.
  */
+#include "analyze/analysis.h"
 #include "report/reporter.h"
 #include "report/section.h"
 
@@ -66,6 +67,18 @@ static void compose(struct doc *doc, const struct report_subject *subject,
 		tsi_compose_diff(doc, subject->diff, options);
 }
 
+/* Facts may be computed when they are asked for; all: before any of them is written. */
+static enum tscope_status analyses_status(const struct report_subject *subject, bool all,
+					  struct tscope_error *err)
+{
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && subject->traces && i < subject->count; i++)
+		status = all ? tsi_analysis_complete(subject->traces[i].analysis, err)
+			     : tsi_analysis_status(subject->traces[i].analysis, err);
+	return status;
+}
+
 static enum tscope_status write_document(FILE *out, const struct report_subject *subject,
 					 const struct tscope_report_options *given,
 					 struct tscope_error *err)
@@ -84,6 +97,8 @@ static enum tscope_status write_document(FILE *out, const struct report_subject 
 		tsi_show_sections(&doc, options.shown);
 	status = tsi_arena_status(&doc.arena, err);
 	if (status == TSCOPE_OK)
+		status = analyses_status(subject, false, err);
+	if (status == TSCOPE_OK)
 		reporter->write(out, &doc, &options);
 	tsi_arena_deinit(&doc.arena);
 	return status;
@@ -100,10 +115,12 @@ static enum tscope_status write_subject(FILE *out, const struct report_subject *
 		return tsi_fail(err, TSCOPE_E_INTERNAL, "there is no report format %zu",
 				options->format);
 	reporter = reporters[options->format];
-	if (reporter->write_facts)
-		reporter->write_facts(out, subject, options);
-	else
+	if (!reporter->write_facts)
 		status = write_document(out, subject, options, err);
+	else
+		status = analyses_status(subject, true, err);
+	if (reporter->write_facts && status == TSCOPE_OK)
+		reporter->write_facts(out, subject, options);
 	if (status == TSCOPE_OK && ferror(out))
 		return tsi_fail(err, TSCOPE_E_WRITE, "cannot write the report");
 	return status;

@@ -9,6 +9,9 @@
 
 #include <cmocka.h>
 
+#include "analyze/analysis.h"
+#include "fail_alloc.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,12 +241,49 @@ static void no_modules(void **state)
 	analyzed_free(a);
 }
 
+/* Computed when they are asked for, figures are the same; where that failed, it is said. */
+static void on_demand(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	add_module(t, "Net_0", MAIN, 10, 500);
+	add_work(t, "aten::mm", MAIN, 20, 20, 7, 100);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "modules: module_count device_ns", "1 100");
+	for (size_t n = 1;; n++) {
+		static const struct tscope_analysis_options options = { .on_demand = true };
+		struct tscope_error err = { 0 };
+
+		tscope_analysis_free(a->analysis);
+		assert_int_equal(
+			tscope_analyze(&a->analysis, a->trace, a->timeline, &options, &err),
+			TSCOPE_OK);
+		fail_alloc_at(n);
+		(void)tscope_analysis_has(a->analysis, tscope_analyzer_find("modules"),
+					  TSCOPE_WHOLE_TRACE);
+		if (!fail_alloc_stop())
+			break;
+		assert_int_equal(tsi_analysis_status(a->analysis, &err), TSCOPE_E_NOMEM);
+		assert_int_equal(tsi_analysis_complete(a->analysis, &err), TSCOPE_E_NOMEM);
+		assert_int_equal(tscope_analysis_write_stacks(stderr, a->analysis, &err),
+				 TSCOPE_E_NOMEM);
+	}
+	assert_int_equal(tsi_analysis_status(a->analysis, NULL), TSCOPE_OK);
+	check_facts(a, "modules: module_count device_ns", "1 100");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forward_and_backward),   cmocka_unit_test(odd_layer),
-		cmocka_unit_test(recursive_and_shared),   cmocka_unit_test(stacks_for_flame_graphs),
-		cmocka_unit_test(stacks_without_devices), cmocka_unit_test(no_modules),
+		cmocka_unit_test(forward_and_backward),
+		cmocka_unit_test(odd_layer),
+		cmocka_unit_test(recursive_and_shared),
+		cmocka_unit_test(stacks_for_flame_graphs),
+		cmocka_unit_test(stacks_without_devices),
+		cmocka_unit_test(no_modules),
+		cmocka_unit_test(on_demand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

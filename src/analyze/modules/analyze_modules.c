@@ -88,9 +88,10 @@ struct module_work {
 	const struct analysis_scope *scope;
 	const struct places *places;
 	struct module_groups groups;
-	struct place_sums *own, *whole;             /* by node; whole: with those within */
+	const struct place_sums *own;               /* by node */
+	struct place_sums *whole;                   /* with those within */
 	struct place_sums *group_own, *group_whole; /* by group */
-	int64_t host_ns, device_ns;
+	int64_t device_ns;
 	double peak_flops; /* or NAN */
 	int64_t step_count;
 };
@@ -106,7 +107,7 @@ static bool sum_up(struct module_work *w, struct arena *scratch)
 	const struct places *places = w->places;
 	size_t node_count = places->node_count, group_count = w->groups.count;
 
-	w->own = tsi_place_sums(w->scope, PLACE_NODES, &w->host_ns, scratch);
+	w->own = w->scope->place_totals->nodes;
 	w->whole = tsi_arena_new(scratch, node_count, sizeof(*w->whole));
 	w->group_own = tsi_arena_new(scratch, group_count, sizeof(*w->group_own));
 	w->group_whole = tsi_arena_new(scratch, group_count, sizeof(*w->group_whole));
@@ -293,7 +294,7 @@ enum { MIN_LIKES = 4, MAX_ODD_LAYERS = 20 };
 
 static bool is_odd(const struct module_work *w, int64_t time_ns, int64_t median_ns)
 {
-	int64_t all_ns = w->device_ns ? w->device_ns : w->host_ns;
+	int64_t all_ns = w->device_ns ? w->device_ns : w->scope->place_totals->node_host_ns;
 
 	return time_ns > median_ns && (double)time_ns >= 1.3 * (double)median_ns &&
 	       (double)(time_ns - median_ns) >= 0.01 * (double)all_ns;
@@ -371,7 +372,7 @@ static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *
 	add_groups(&w, out);
 	add_odd_layers(&w, out);
 	tsi_fact_int(out, MODULE_COUNT, (int64_t)w.places->node_count - 1);
-	tsi_fact_int(out, HOST_NS, w.host_ns);
+	tsi_fact_int(out, HOST_NS, scope->place_totals->node_host_ns);
 	tsi_fact_int(out, HOST_OUTSIDE_NS, tsi_place_host_ns(&w.own[0]));
 	if (!w.device_ns)
 		return;
@@ -391,5 +392,6 @@ const struct analyzer tsi_analyzer_modules = {
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,
+	.when_asked = true,
 	.fill = fill_modules,
 };

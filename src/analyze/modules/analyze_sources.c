@@ -81,14 +81,11 @@ static bool has_sources(const struct places *places)
 static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_trace *trace = scope->trace;
-	int64_t host_ns, device_ns = 0, count = 0;
+	int64_t device_ns = 0, count = 0;
 
 	if (!scope->places || !has_sources(scope->places))
 		return;
-	const struct place_sums *sums =
-		tsi_place_sums(scope, PLACE_SOURCES, &host_ns, tsi_sheet_scratch(out));
-	if (!sums)
-		return;
+	const struct place_sums *sums = scope->place_totals->sources;
 	for (uint32_t name = 0; name < trace->names.count; name++)
 		tsi_sum(&device_ns, tsi_place_device_ns(&sums[name]));
 	for (uint32_t name = 0; name < trace->names.count; name++) {
@@ -99,7 +96,7 @@ static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *
 	}
 	tsi_table_order(out, BY_FUNCTION, device_ns ? SELF_DEVICE_NS : SELF_HOST_NS, NAME);
 	tsi_fact_int(out, SOURCE_COUNT, count);
-	tsi_fact_int(out, HOST_NS, host_ns);
+	tsi_fact_int(out, HOST_NS, scope->place_totals->source_host_ns);
 	tsi_fact_int(out, HOST_OUTSIDE_NS, tsi_place_host_ns(&sums[0]));
 	if (!device_ns)
 		return;
@@ -117,5 +114,6 @@ const struct analyzer tsi_analyzer_sources = {
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,
+	.when_asked = true,
 	.fill = fill_sources,
 };

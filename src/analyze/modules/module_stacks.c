@@ -16,6 +16,7 @@ enum { NAME_SHOWN_MAX = 256 };
 struct stack_text {
 	const struct tscope_trace *trace;
 	const struct places *places; /* or NULL */
+	size_t *near;                /* by host track: of the last question for a place */
 	struct stack_sums *sums;
 	char *text;
 	size_t length, capacity;
@@ -75,8 +76,8 @@ static void add_device_row(struct stack_text *stack, uint32_t row)
 	struct place place = { 0 };
 
 	if (stack->places && launch != NO_ROW)
-		place = tsi_place_at(stack->places, tsi_trace_track_of(trace, launch),
-				     tsi_start_ns(&trace->spans, launch));
+		place = tsi_place_near(stack->places, tsi_trace_track_of(trace, launch),
+				       tsi_start_ns(&trace->spans, launch), stack->near);
 	begin_stack(stack, place,
 		    place.is_backward || tsi_device_event(trace, row)->phase == PHASE_BACKWARD);
 	if (op != NO_ROW)
@@ -108,8 +109,9 @@ enum tscope_status tsi_module_write_stacks(FILE *out, const struct tscope_trace 
 		return tsi_fail(err, TSCOPE_E_FORMAT,
 				"neither device work nor Python frames: nothing for a flame graph");
 	tsi_stack_sums_init(&sums);
+	stack.near = tsi_arena_new(&sums.arena, trace->host_track_count, sizeof(*stack.near));
 	for (uint32_t row = tsi_first_device_row(trace);
-	     row < trace->spans.count && tsi_stack_sums_has_room(&sums); row++)
+	     stack.near && row < trace->spans.count && tsi_stack_sums_has_room(&sums); row++)
 		add_device_row(&stack, row);
 	for (uint32_t i = 0; !trace->device_count && i < trace->host_track_count; i++)
 		add_thread(&stack, &places->threads[i]);

@@ -8,9 +8,9 @@
 struct place_summer {
 	const struct places *places;
 	const struct tscope_trace *trace;
-	struct place_sums *sums;
-	enum place_key key;
-	uint32_t step; /* of the last question */
+	struct place_sums *nodes, *sources;
+	size_t *near;  /* by host track: of the last question */
+	uint32_t step; /* likewise */
 };
 
 void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part)
@@ -30,9 +30,10 @@ void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part)
 	sum->bytes += part->bytes;
 }
 
-static struct place_sums *sums_of(const struct place_summer *s, struct place place)
+static void add_part(struct place_summer *s, struct place place, const struct place_sums *part)
 {
-	return &s->sums[s->key == PLACE_NODES ? place.node : place.source];
+	tsi_place_sums_add(&s->nodes[place.node], part);
+	tsi_place_sums_add(&s->sources[place.source], part);
 }
 
 static bool counts_at(struct place_summer *s, int64_t t_ns)
@@ -45,8 +46,8 @@ static bool counts_at(struct place_summer *s, int64_t t_ns)
 /* Of a row of the host. */
 static struct place place_of(const struct place_summer *s, uint32_t row)
 {
-	return tsi_place_at(s->places, tsi_trace_track_of(s->trace, row),
-			    tsi_start_ns(&s->trace->spans, row));
+	return tsi_place_near(s->places, tsi_trace_track_of(s->trace, row),
+			      tsi_start_ns(&s->trace->spans, row), s->near);
 }
 
 /* ---- devices ------------------------------------------------------------------------- */
@@ -58,17 +59,19 @@ static void add_device_row(struct place_summer *s, uint32_t row)
 	struct place place = launch == NO_ROW ? (struct place){ 0 } : place_of(s, launch);
 	bool is_backward =
 		place.is_backward || tsi_device_event(s->trace, row)->phase == PHASE_BACKWARD;
-	struct place_sums *sums = sums_of(s, place);
+	bool is_comm = tsi_span_class(&s->trace->spans, row) == TSCOPE_SPAN_COMM;
+	bool is_kernel = tsi_is_kernel(s->trace, row);
 	int64_t dur_ns = tsi_dur_ns(&s->trace->spans, row);
 
-	tsi_sum(is_backward ? &sums->backward_ns : &sums->forward_ns, dur_ns);
-	sums->event_count++;
-	if (tsi_is_kernel(s->trace, row))
-		sums->kernel_count++;
-	else
-		tsi_sum(&sums->copy_ns, dur_ns);
-	if (tsi_span_class(&s->trace->spans, row) == TSCOPE_SPAN_COMM)
-		tsi_sum(&sums->comm_ns, dur_ns);
+	add_part(s, place,
+		 &(struct place_sums){
+			 .forward_ns = is_backward ? 0 : dur_ns,
+			 .backward_ns = is_backward ? dur_ns : 0,
+			 .comm_ns = is_comm ? dur_ns : 0,
+			 .copy_ns = is_kernel ? 0 : dur_ns,
+			 .kernel_count = is_kernel,
+			 .event_count = 1,
+		 });
 }
 
 static void add_devices(struct place_summer *s)
@@ -92,12 +95,12 @@ static void add_calls(struct place_summer *s)
 		if ((!is_sync && !s->trace->calls[i].has_work) ||
 		    !counts_at(s, tsi_start_ns(&s->trace->spans, row)))
 			continue;
-		struct place_sums *sums = sums_of(s, place_of(s, row));
-		sums->launch_count += s->trace->calls[i].has_work;
-		if (!is_sync)
-			continue;
-		sums->sync_count++;
-		tsi_sum(&sums->sync_ns, tsi_dur_ns(&s->trace->spans, row));
+		add_part(s, place_of(s, row),
+			 &(struct place_sums){
+				 .launch_count = s->trace->calls[i].has_work,
+				 .sync_count = is_sync,
+				 .sync_ns = is_sync ? tsi_dur_ns(&s->trace->spans, row) : 0,
+			 });
 	}
 }
 
@@ -105,19 +108,23 @@ static void add_flops(struct place_summer *s, const struct trace_flops *flops)
 {
 	for (size_t i = 0; flops && i < flops->call_count; i++) {
 		const struct counted_call *call = &flops->calls[i];
-		if (!counts_at(s, tsi_start_ns(&s->trace->spans, call->row)))
-			continue;
-		struct place_sums *sums = sums_of(s, place_of(s, call->row));
-		sums->flops += call->flops;
-		sums->bytes += call->bytes;
+		if (counts_at(s, tsi_start_ns(&s->trace->spans, call->row)))
+			add_part(
+				s, place_of(s, call->row),
+				&(struct place_sums){ .flops = call->flops, .bytes = call->bytes });
 	}
 }
 
-static void add_host_time(struct place_summer *s, struct place place, int64_t ns)
+static void add_host_time(struct place_summer *s, const struct thread_places *thread,
+			  struct place place, int64_t ns)
 {
-	struct place_sums *sums = sums_of(s, place);
+	struct place_sums part = { .host_ns = place.is_backward ? 0 : ns,
+				   .host_backward_ns = place.is_backward ? ns : 0 };
 
-	tsi_sum(place.is_backward ? &sums->host_backward_ns : &sums->host_ns, ns);
+	if (thread->has_modules)
+		tsi_place_sums_add(&s->nodes[place.node], &part);
+	if (thread->has_sources)
+		tsi_place_sums_add(&s->sources[place.source], &part);
 }
 
 /* Divides a window of a thread; *at: its first point that may lie behind the window's start. */
@@ -130,7 +137,7 @@ static void divide(struct place_summer *s, const struct thread_places *thread, s
 		struct place place = *at ? thread->points[*at - 1].place : (struct place){ 0 };
 		bool is_last = *at == thread->count || thread->points[*at].start_ns >= end_ns;
 		int64_t until_ns = is_last ? end_ns : thread->points[*at].start_ns;
-		add_host_time(s, place, until_ns - now_ns);
+		add_host_time(s, thread, place, until_ns - now_ns);
 		now_ns = until_ns;
 		*at += !is_last;
 	}
@@ -152,29 +159,33 @@ static int64_t add_thread(struct place_summer *s, const struct thread_places *th
 	return sum_ns;
 }
 
-struct place_sums *tsi_place_sums(const struct analysis_scope *scope, enum place_key key,
-				  int64_t *host_ns, struct arena *arena)
+const struct place_totals *tsi_place_totals(const struct analysis_scope *scope, struct arena *arena)
 {
 	const struct places *places = scope->places;
 	const struct tscope_trace *trace = scope->trace;
-	size_t count = key == PLACE_NODES ? places->node_count : trace->names.count;
+	struct place_totals *totals = tsi_arena_new(arena, 1, sizeof(*totals));
 	struct place_summer s = {
 		.places = places,
 		.trace = trace,
-		.sums = tsi_arena_new(arena, count, sizeof(*s.sums)),
-		.key = key,
+		.nodes = tsi_arena_new(arena, places->node_count, sizeof(*s.nodes)),
+		.sources = tsi_arena_new(arena, trace->names.count, sizeof(*s.sources)),
+		.near = tsi_arena_new(arena, trace->host_track_count, sizeof(*s.near)),
 	};
 
-	*host_ns = 0;
-	if (!s.sums)
+	if (arena->has_failed)
 		return NULL;
 	add_devices(&s);
 	add_calls(&s);
 	add_flops(&s, scope->flops);
 	for (uint32_t i = 0; i < trace->host_track_count; i++) {
 		const struct thread_places *thread = &places->threads[i];
-		if (key == PLACE_NODES ? thread->has_modules : thread->has_sources)
-			tsi_sum(host_ns, add_thread(&s, thread));
+		if (!thread->has_modules && !thread->has_sources)
+			continue;
+		int64_t thread_ns = add_thread(&s, thread);
+		tsi_sum(&totals->node_host_ns, thread->has_modules ? thread_ns : 0);
+		tsi_sum(&totals->source_host_ns, thread->has_sources ? thread_ns : 0);
 	}
-	return s.sums;
+	totals->nodes = s.nodes;
+	totals->sources = s.sources;
+	return totals;
 }

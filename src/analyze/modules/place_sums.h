@@ -18,14 +18,16 @@ struct place_sums {
 	double flops, bytes;         /* that are known, of operators that launched work */
 };
 
-enum place_key { PLACE_NODES, PLACE_SOURCES };
+/* Host time is that of the threads which have such places. Device time is that of all devices. */
+struct place_totals {
+	const struct place_sums *nodes;   /* of places.nodes */
+	const struct place_sums *sources; /* by name id */
+	int64_t node_host_ns, source_host_ns;
+};
 
-/*
- * By node, or by name id of the source; NULL without memory. Host time is that of the threads which
- * have such places: it sums to *host_ns. Device time is that of all devices.
- */
-struct place_sums *tsi_place_sums(const struct analysis_scope *scope, enum place_key key,
-				  int64_t *host_ns, struct arena *arena);
+/* Of the scope's places; NULL without memory. */
+const struct place_totals *tsi_place_totals(const struct analysis_scope *scope,
+					    struct arena *arena);
 
 void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part);
 

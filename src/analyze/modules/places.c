@@ -281,12 +281,22 @@ const struct places *tsi_places_new(const struct tscope_timeline *timeline, stru
 	return arena->has_failed ? NULL : places;
 }
 
-struct place tsi_place_at(const struct places *places, uint32_t track, int64_t t_ns)
+struct place tsi_place_near(const struct places *places, uint32_t track, int64_t t_ns, size_t *near)
 {
+	enum { NEAR_COUNT = 8 };
 	if (track >= places->timeline->trace->host_track_count)
 		return (struct place){ 0 };
 	const struct thread_places *thread = &places->threads[track];
-	size_t low = 0, high = thread->count;
-	TSI_BISECT(low, high, thread->points[middle].start_ns <= t_ns);
-	return low ? thread->points[low - 1].place : (struct place){ 0 };
+	const struct place_point *points = thread->points;
+	size_t low = near[track], high = thread->count;
+
+	if (low && points[low - 1].start_ns > t_ns) {
+		high = low - 1;
+		low = 0;
+	} else if (high - low > NEAR_COUNT && points[low + NEAR_COUNT].start_ns > t_ns) {
+		high = low + NEAR_COUNT;
+	}
+	TSI_BISECT(low, high, points[middle].start_ns <= t_ns);
+	near[track] = low;
+	return low ? points[low - 1].place : (struct place){ 0 };
 }

@@ -52,8 +52,12 @@ struct places {
 /* NULL without memory, which the arena says, and where the trace has no frames. */
 const struct places *tsi_places_new(const struct tscope_timeline *timeline, struct arena *arena);
 
-/* Where a thread is at a time; one that is no host thread is nowhere. O(log points). */
-struct place tsi_place_at(const struct places *places, uint32_t track, int64_t t_ns);
+/*
+ * Where a thread is at a time; one that is no host thread is nowhere. O(1) soon behind the last
+ * question for the thread: near, by host track, 0 at first.
+ */
+struct place tsi_place_near(const struct places *places, uint32_t track, int64_t t_ns,
+			    size_t *near);
 
 static inline bool tsi_place_step_counts(const struct places *places, uint32_t step)
 {
