@@ -371,7 +371,8 @@ static enum exit_code run_export(const struct options *options)
 		    "", "");
 		return EXIT_CODE_USAGE;
 	}
-	if (options->folder && (options->events || options->gates.count > 0)) {
+	/* Gates of the project file are for those who can judge. */
+	if (options->folder && (options->events || options_are_typed(options, "fail-on"))) {
 		say(options->events ? "--events" : "--fail-on", " works with --to only", "");
 		return EXIT_CODE_USAGE;
 	}

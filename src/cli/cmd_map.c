@@ -16,7 +16,7 @@
 
 /* The paths that are given, and those in a list. */
 struct path_list {
-	char **items;
+	const char **items;
 	size_t count, capacity;
 	char *text; /* of the list */
 };
@@ -32,11 +32,11 @@ struct mapping {
 
 /* ---- which files ---- */
 
-static bool add_path(struct path_list *list, char *path)
+static bool add_path(struct path_list *list, const char *path)
 {
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? 2 * list->capacity : 64;
-		char **items = realloc(list->items, capacity * sizeof(char *));
+		const char **items = realloc(list->items, capacity * sizeof(*items));
 
 		if (!items)
 			return false;

@@ -131,7 +131,7 @@ static enum exit_code fail_unknown(const char *id)
 			*c = (char)(*c - 'a' + 'A');
 	for (size_t i = 0; i < tscope_rule_count(); i++)
 		guess_consider(&guess, tscope_rule(i)->id);
-	say_unknown("rule", "", &guess);
+	say_unknown("rule", &guess);
 	say("'tscope rules' lists them", "", "");
 	return EXIT_CODE_USAGE;
 }

@@ -100,12 +100,14 @@ static void offer_values(const char *option, const char *value_name, const char 
 void complete_words(const struct command *const *commands, size_t command_count, int count,
 		    char *const *words)
 {
+	bool is_config = count > 2 && strcmp(words[0], "config") == 0 && words[1][0] != '-';
 	const char *start = count > 0 ? words[count - 1] : "";
 	const char *before = count > 1 ? words[count - 2] : "";
-	const char *command = count > 1 ? words[0] : NULL;
+	const char *command = count > 1 ? words[is_config] : NULL; /* config report --to */
 	const char *value_name = command ? options_value_name(before, command) : NULL;
 
-	if (!command || (count == 2 && strcmp(command, "help") == 0)) {
+	if (!command || (count == 2 && start[0] != '-' &&
+			 (strcmp(command, "help") == 0 || strcmp(command, "config") == 0))) {
 		for (size_t i = 0; i < command_count; i++)
 			offer(start, commands[i]->name, commands[i]->summary);
 		if (!command)

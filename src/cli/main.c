@@ -8,6 +8,7 @@
 #include "complete.h"
 #include "max_memory.h"
 #include "message.h"
+#include "print_settings.h"
 #include "reports.h"
 #include "sandbox.h"
 #include "tables.h"
@@ -79,7 +80,7 @@ static enum exit_code fail_unknown_command(const char *word)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		guess_consider(&guess, commands[i]->name);
 	guess_consider(&guess, "help");
-	say_unknown("command", "", &guess);
+	say_unknown("command", &guess);
 	return EXIT_CODE_USAGE;
 }
 
@@ -144,6 +145,18 @@ static enum exit_code enter_sandbox(const struct options *options)
 	return EXIT_CODE_OK;
 }
 
+/* What holds for a call that is not made: tscope config report --top 5 */
+static enum exit_code show_settings(const struct command *command, int count, char **arguments)
+{
+	struct options options;
+	enum exit_code code = options_parse(&options, command->name, count, arguments);
+
+	if (code == EXIT_CODE_OK)
+		print_settings(&options, command->name);
+	options_deinit(&options);
+	return code;
+}
+
 static enum exit_code run_command(const struct command *command, int count, char **arguments)
 {
 	struct options options;
@@ -187,6 +200,8 @@ static enum exit_code run(int count, char **arguments)
 	command = find_command(arguments[0]);
 	if (!command)
 		return fail_unknown_command(arguments[0]);
+	if (command == &command_config && count > 1 && find_command(arguments[1]))
+		return show_settings(find_command(arguments[1]), count - 2, arguments + 2);
 	return run_command(command, count - 1, arguments + 1);
 }
 

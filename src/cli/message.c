@@ -10,9 +10,35 @@
 #include <string.h>
 #include <tscope/report.h>
 
-void say(const char *text, const char *word, const char *rest)
+/* What messages are about, while a project file is read. */
+static struct {
+	const char *path;
+	size_t line;
+} place;
+
+void say_in(const char *path, size_t line)
+{
+	place.path = path;
+	place.line = line;
+}
+
+static const char *dashes(void)
+{
+	return place.path ? "" : "--";
+}
+
+static void begin(void)
 {
 	fputs("tscope: ", stderr);
+	if (!place.path)
+		return;
+	tscope_write_escaped(stderr, place.path);
+	fprintf(stderr, ":%zu: ", place.line);
+}
+
+void say(const char *text, const char *word, const char *rest)
+{
+	begin();
 	fputs(text, stderr);
 	tscope_write_escaped(stderr, word);
 	fputs(rest, stderr);
@@ -22,7 +48,7 @@ void say(const char *text, const char *word, const char *rest)
 /* "tscope: subject: what", and the line goes on. */
 static void begin_about(const char *subject, const char *what)
 {
-	fputs("tscope: ", stderr);
+	begin();
 	if (subject) {
 		tscope_write_escaped(stderr, subject);
 		fputs(": ", stderr);
@@ -69,9 +95,15 @@ void say_nomem(void)
 	say("", tscope_status_text(TSCOPE_E_NOMEM), " (limit: max-memory)");
 }
 
+void say_option(const char *option, const char *what)
+{
+	say(dashes(), option, what);
+}
+
 void say_value(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "tscope: --%s: expected %s, not '", option, expected);
+	begin();
+	fprintf(stderr, "%s%s: expected %s, not '", dashes(), option, expected);
 	tscope_write_escaped(stderr, value);
 	fputs("'\n", stderr);
 }
@@ -122,11 +154,22 @@ void guess_consider(struct guess *guess, const char *name)
 	}
 }
 
-void say_unknown(const char *kind, const char *dashes, const struct guess *guess)
+static void complain_unknown(const char *kind, const char *before, const struct guess *guess)
 {
-	fprintf(stderr, "tscope: unknown %s %s", kind, dashes);
+	begin();
+	fprintf(stderr, "unknown %s %s", kind, before);
 	tscope_write_escaped(stderr, guess->word);
 	if (guess->name)
-		fprintf(stderr, "; did you mean %s%s?", dashes, guess->name);
+		fprintf(stderr, "; did you mean %s%s?", before, guess->name);
 	fputc('\n', stderr);
+}
+
+void say_unknown_option(const struct guess *guess)
+{
+	complain_unknown("option", dashes(), guess);
+}
+
+void say_unknown(const char *kind, const struct guess *guess)
+{
+	complain_unknown(kind, "", guess);
 }

@@ -10,6 +10,12 @@
  * Texts that the user or an input chose are shown escaped.
  */
 
+/*
+ * From here on messages begin with a place in the project file, and name options as it does; path
+ * NULL: no longer.
+ */
+void say_in(const char *path, size_t line);
+
 /* "tscope: <text><word><rest>": word is the user's. */
 void say(const char *text, const char *word, const char *rest);
 
@@ -22,11 +28,14 @@ void say_about(const char *subject, const char *what, const char *rest);
 /* "tscope: trace.json: gate mfu<0.35 tripped: 0.31 < 0.35"; subject may be NULL */
 void say_gate(const char *subject, const char *gate, const char *verdict, const char *reason);
 
-/* "tscope: out of memory" */
 /* Of --step-marker, in a trace. */
 void say_unmatched(const char *path, const char *marker);
 
+/* "tscope: out of memory" */
 void say_nomem(void);
+
+/* "tscope: --top needs a value" */
+void say_option(const char *option, const char *what);
 
 /* "tscope: --top: expected a whole number, not 'ten'" */
 void say_value(const char *option, const char *value, const char *expected);
@@ -41,6 +50,9 @@ struct guess {
 void guess_consider(struct guess *guess, const char *name);
 
 /* "tscope: unknown option --colr; did you mean --color?" */
-void say_unknown(const char *kind, const char *dashes, const struct guess *guess);
+void say_unknown_option(const struct guess *guess);
+
+/* "tscope: unknown rule GC.PAUS; did you mean GC.PAUSE?" */
+void say_unknown(const char *kind, const struct guess *guess);
 
 #endif

@@ -138,11 +138,11 @@ const char *parse_file_size(const char *text, void *field)
 	return NULL;
 }
 
+/* --full, --full=false where the project file says true */
 const char *parse_flag(const char *text, void *field)
 {
-	(void)text;
-	*(bool *)field = true;
-	return NULL;
+	*(bool *)field = !text || strcmp(text, "true") == 0;
+	return *(bool *)field || strcmp(text, "false") == 0 ? NULL : "true or false";
 }
 
 const char *parse_text(const char *text, void *field)
@@ -151,7 +151,7 @@ const char *parse_text(const char *text, void *field)
 	return *text != '\0' ? NULL : "a name";
 }
 
-/* options_parse() has made room for as many values as there are arguments. */
+/* options_parse() has made room for as many values as there are settings. */
 const char *parse_value(const char *text, void *field)
 {
 	struct option_values *values = field;

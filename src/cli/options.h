@@ -3,6 +3,7 @@
 #define TSCOPE_CLI_OPTIONS_H
 
 #include "exit_code.h"
+#include "project_file.h"
 
 #include <stdio.h>
 #include <tscope/tscope.h>
@@ -35,6 +36,13 @@ struct option_formats {
 	size_t file_count;
 };
 
+/* An option that was given, with its value. */
+struct option_setting {
+	const struct option_row *row;
+	const char *value; /* NULL: a flag */
+	size_t line;       /* of the project file; 0: of the command line */
+};
+
 struct options {
 	struct tscope_trace_options trace;
 	struct tscope_timeline_options timeline;
@@ -52,9 +60,11 @@ struct options {
 	size_t top;
 	uint64_t max_memory; /* bytes in all; 0: a share of what there is */
 	struct tscope_rank_choice rank;
+	const char *baseline;  /* of diff; NULL: not given */
+	const char *config;    /* NULL: looked for */
 	double loss_tolerance; /* of diff */
 	bool all, no_significance, one_run;
-	bool undecided_pass, no_sandbox;
+	bool undecided_pass, no_sandbox, no_config;
 	const char *shown; /* sections; NULL: not given */
 	bool events;       /* of export */
 	bool device_only;  /* of slice */
@@ -63,19 +73,25 @@ struct options {
 		int64_t first_ns, last_ns;
 	} time; /* of slice */
 	bool strict, quiet, verbose, full, force, list_facts, devices, help, version;
-	char *const *operands; /* arguments that are not options */
+	const char **operands; /* arguments that are not options, and the baseline */
 	int operand_count;
+	struct project_file project;
+	struct option_setting *settings; /* in the order of which the last one holds */
+	size_t setting_count;
 };
 
 /*
- * Reads the arguments after the command's name. Operands and options may be
- * mixed; "--" ends the options. Reorders arguments: operands point into it.
+ * Reads the project file and the arguments after the command's name, which goes before it.
+ * Operands and options may be mixed; "--" ends the options.
  * Returns EXIT_CODE_OK, or another code after having said what is wrong; in
  * either case end with options_deinit().
  */
 enum exit_code options_parse(struct options *options, const char *command, int count,
 			     char **arguments);
 void options_deinit(struct options *options);
+
+/* Whether the option stands on the command line. */
+bool options_are_typed(const struct options *options, const char *name);
 
 /* The rows of the table that a command takes, for --help. */
 void options_print_help(FILE *out, const char *command);

@@ -22,6 +22,8 @@ CASES = [
     (["report", "--fail-on", "DIST.STRAG"], {"DIST.STRAGGLER"}),
     (["report", "run", "--rank", ""], {"0", "11"}),
     (["rules", "GC"], {"GC.PAUSE"}),
+    (["config", "rep"], {"report"}),
+    (["config", "report", "--fo"], {"--format", "--force"}),
     (["trace", "a_t"], {"a_trace.json"}),
 ]
 
