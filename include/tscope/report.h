@@ -42,6 +42,7 @@ struct tscope_report_options {
 	bool color;                     /* escapes for a terminal (text) */
 	bool ascii;                     /* no characters beyond ASCII (text) */
 	unsigned width;                 /* columns of the terminal; 0: 80 */
+	unsigned rows;       /* of the terminal; of longer text the verdict is repeated; 0: no */
 	size_t top;          /* rows of a ranking (tables by_…); 0: 10, within a run's text 5 */
 	bool all_rows;       /* of all tables, unless top says how many (JSON) */
 	bool verbose;        /* also the files that were ignored, and why (run) */

@@ -8,6 +8,8 @@
 #include "complete.h"
 #include "max_memory.h"
 #include "message.h"
+#include "option_table.h"
+#include "pager.h"
 #include "print_settings.h"
 #include "reports.h"
 #include "sandbox.h"
@@ -163,6 +165,8 @@ static enum exit_code run_command(const struct command *command, int count, char
 	enum exit_code code = options_parse(&options, command->name, count, arguments);
 
 	if (code == EXIT_CODE_OK) {
+		if (option_is_taken(option_find("no-pager", command->name), command->name))
+			pager_prepare(&options);
 		max_memory_set(&options);
 		if (!options.no_sandbox)
 			code = enter_sandbox(&options);

@@ -87,6 +87,8 @@ const struct option_row option_rows[] = {
 	  "all sections, files ignored, rules without data", parse_flag, FIELD(verbose), NULL },
 	{ REPORTERS, "color", "WHEN", "auto (default), always or never", parse_color, FIELD(color),
 	  NULL },
+	{ REPORTERS, "no-pager", NULL, "print what is taller than the terminal, too", parse_flag,
+	  FIELD(no_pager), NULL },
 	{ READERS, "progress", "WHEN", "auto (default) or never", parse_progress, FIELD(progress),
 	  NULL },
 	{ REPORTERS ", export", "strict", NULL,

@@ -64,7 +64,7 @@ struct options {
 	const char *config;    /* NULL: looked for */
 	double loss_tolerance; /* of diff */
 	bool all, no_significance, one_run;
-	bool undecided_pass, no_sandbox, no_config;
+	bool undecided_pass, no_sandbox, no_config, no_pager;
 	const char *shown; /* sections; NULL: not given */
 	bool events;       /* of export */
 	bool device_only;  /* of slice */

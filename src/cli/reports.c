@@ -4,11 +4,43 @@
 
 #include "message.h"
 #include "output.h"
+#include "pager.h"
 #include "terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+static enum tscope_status write_to(FILE *out, const struct report_writer *writer,
+				   const struct tscope_report_options *report_options)
+{
+	enum tscope_status status = writer->write(out, writer->subject, report_options);
+
+	if (status == TSCOPE_E_NOMEM)
+		say_nomem();
+	return status;
+}
+
+/* A report that is taller than the terminal goes through the pager, not to out. */
+static enum exit_code write_paged(const struct report_writer *writer, struct output *out,
+				  const struct tscope_report_options *report_options)
+{
+	enum tscope_status status = TSCOPE_OK;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (memory)
+		status = write_to(memory, writer, report_options);
+	if (!memory || fclose(memory) != 0 || status == TSCOPE_E_WRITE) {
+		say_nomem(); /* for nothing else does such a stream refuse */
+		status = TSCOPE_E_NOMEM;
+	}
+	if (status == TSCOPE_OK && !pager_show(text, length))
+		fwrite(text, 1, length, out->stream);
+	free(text);
+	return output_finish(out, status);
+}
 
 static enum exit_code write_one(const struct report_writer *writer, const char *path,
 				const struct tscope_report_options *report_options,
@@ -19,7 +51,10 @@ static enum exit_code write_one(const struct report_writer *writer, const char *
 
 	if (!output_open(&out, path, inputs))
 		return EXIT_CODE_OUTPUT;
-	code = output_finish(&out, writer->write(out.stream, writer->subject, report_options));
+	if (!path && pager_is_ready())
+		code = write_paged(writer, &out, report_options);
+	else
+		code = output_finish(&out, write_to(out.stream, writer, report_options));
 	/* The next one must not replace it, whatever its path looks like. */
 	if (path)
 		inputs_add(inputs, path);

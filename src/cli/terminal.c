@@ -42,6 +42,15 @@ static unsigned width(const struct options *options)
 	return 0;
 }
 
+struct terminal_size terminal_size(void)
+{
+	struct winsize size = { 0 };
+
+	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	return (struct terminal_size){ size.ws_row > 0 ? size.ws_row : 24,
+				       size.ws_col > 0 ? size.ws_col : 80 };
+}
+
 static bool is_utf8_locale(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -55,6 +64,14 @@ static bool is_utf8_locale(void)
 			   strncasecmp(charset + 1, "UTF8", 4) == 0);
 }
 
+/* Above which the verdict would scroll out of sight; 0: no terminal, or not the whole report. */
+static unsigned rows(const struct options *options)
+{
+	bool is_seen = !options->output && !options->shown && isatty(STDOUT_FILENO);
+
+	return is_seen ? terminal_size().rows : 0;
+}
+
 struct tscope_report_options terminal_report_options(const struct options *options)
 {
 	return (struct tscope_report_options){
@@ -62,6 +79,7 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.color = wants_color(options),
 		.ascii = !is_utf8_locale(),
 		.width = width(options),
+		.rows = rows(options),
 		.top = options->top,
 		.rank = options->rank,
 		.extent = options->quiet ? TSCOPE_REPORT_BRIEF

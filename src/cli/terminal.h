@@ -14,6 +14,12 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 struct tscope_report_options terminal_file_options(const struct options *options,
 						   const struct report_file *file);
 
+/* That of standard output; 24 x 80 where it is not known. */
+struct terminal_size {
+	unsigned rows, columns;
+};
+struct terminal_size terminal_size(void);
+
 /* Writes a text of our own to standard output: in ASCII where the locale is not UTF-8. */
 void terminal_print(const char *text, size_t length);
 

@@ -506,6 +506,29 @@ int tsi_text_lines(const struct doc_node *node, const struct tscope_report_optio
 	return (int)w.line_count;
 }
 
+/* The first sentence of each report once more, where a reader's eye rests when all has gone by. */
+static void repeat_verdicts(struct text_writer *w, const struct doc *doc)
+{
+	bool is_wanted = true;
+
+	tsi_text_put(w, "\n");
+	for (const struct doc_node *node = doc->first; node; node = node->next) {
+		bool is_verdict = node->kind == DOC_NODE_LINE && (node->line.role == DOC_VERDICT ||
+								  node->line.role == DOC_CHANGE ||
+								  node->line.role == DOC_NO_CHANGE);
+
+		if (node->kind == DOC_NODE_NAME && node->name.place == DOC_PART) {
+			is_wanted = true;
+			if (doc->part != doc->first)
+				put_report_name(w, &node->name);
+		}
+		if (!is_wanted || !is_verdict)
+			continue;
+		put_line(w, &node->line);
+		is_wanted = false;
+	}
+}
+
 static void write_text(FILE *out, const struct doc *doc,
 		       const struct tscope_report_options *options)
 {
@@ -521,6 +544,9 @@ static void write_text(FILE *out, const struct doc *doc,
 		put_node(&w, node);
 		last = node;
 	}
+	if (options->rows > 0 && options->extent == TSCOPE_REPORT_FULL &&
+	    w.line_count > options->rows)
+		repeat_verdicts(&w, doc);
 }
 
 const struct reporter tsi_reporter_text = {

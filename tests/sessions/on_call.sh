@@ -21,4 +21,18 @@ ask 3 'tscope trace data/run_sick'
 says 'is a directory; tscope report reads directories'
 ask 2 'tscope data/run_sick'
 says 'did you mean: tscope report'
+# A long report is paged on a terminal, what is wrong stands last as well, and the gate decides.
+if command -v python3 >/dev/null; then
+	terminal="TERM=xterm python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)'"
+	export TSCOPE_PAGER="sed 's/^/page: /'"
+	ask 0 "$terminal tscope report --full --color never data/run_sick"
+	says '^page: .*TIMING'
+	ask 0 "$terminal tscope report --full --color never data/run_sick | tail -n 3"
+	says '^page:   MED   waiting for data takes 33\.0 % of the step'
+	ask 1 "$terminal tscope report --full --fail-on 'step_time.mean_ms>1' data/run_sick"
+	ask 0 "$terminal tscope report --no-pager --full data/run_sick"
+	keeps_quiet_about '^page:'
+	ask 0 'tscope report --full data/run_sick'
+	keeps_quiet_about '^page:'
+fi
 leave
