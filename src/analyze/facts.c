@@ -164,8 +164,7 @@ static int compare_keys(const void *left, const void *right)
 {
 	const struct row_key *a = left, *b = right;
 
-	if (a->number != b->number)
-		return a->number > b->number ? -1 : 1;
+	TSI_DESCENDING(a->number, b->number);
 	int order = strcmp(a->text, b->text);
 	if (order)
 		return order;

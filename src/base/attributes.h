@@ -25,4 +25,12 @@
 #define TSI_NAMED_ID(id, text) id,
 #define TSI_NAMED_TEXT(id, text) text,
 
+/* In a comparison for qsort(): ends it where two values differ. */
+#define TSI_ASCENDING(a, b)                                                                        \
+	do {                                                                                       \
+		if ((a) != (b))                                                                    \
+			return (a) < (b) ? -1 : 1;                                                 \
+	} while (0)
+#define TSI_DESCENDING(a, b) TSI_ASCENDING(b, a)
+
 #endif

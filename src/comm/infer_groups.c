@@ -406,8 +406,7 @@ static int compare_neighbours(const void *left, const void *right)
 {
 	const struct neighbour *a = left, *b = right;
 
-	if (a->spread_ns != b->spread_ns)
-		return a->spread_ns < b->spread_ns ? -1 : 1;
+	TSI_ASCENDING(a->spread_ns, b->spread_ns);
 	return (a->place > b->place) - (a->place < b->place);
 }
 

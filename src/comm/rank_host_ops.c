@@ -44,10 +44,8 @@ static int compare_sides(const void *left, const void *right)
 {
 	const struct launch_side *a = left, *b = right;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->elements != b->elements)
-		return a->elements < b->elements ? -1 : 1;
+	TSI_ASCENDING(a->kind, b->kind);
+	TSI_ASCENDING(a->elements, b->elements);
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 

@@ -134,8 +134,7 @@ struct segment {
 
 static int compare_segments(const struct segment *a, const struct segment *b)
 {
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
+	TSI_ASCENDING(a->device, b->device);
 	int order = strcmp(a->address, b->address);
 	if (order)
 		return order;
@@ -149,8 +148,7 @@ static int by_address(const void *left, const void *right)
 
 	if (order)
 		return order;
-	if (a->side != b->side)
-		return a->side < b->side ? -1 : 1;
+	TSI_ASCENDING(a->side, b->side);
 	return (a->row > b->row) - (a->row < b->row);
 }
 

@@ -151,8 +151,7 @@ static void add_rests(struct side_parts *parts, const struct explained_step *ste
 
 static int compare_groups(const struct side_part *a, const struct side_part *b)
 {
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
+	TSI_ASCENDING(a->line, b->line);
 	return strcmp(a->kind, b->kind);
 }
 

@@ -31,8 +31,7 @@ static int by_change(const void *left, const void *right)
 		a_size = size_of(a->change.peak_bytes);
 		b_size = size_of(b->change.peak_bytes);
 	}
-	if (a_size != b_size)
-		return a_size > b_size ? -1 : 1;
+	TSI_DESCENDING(a_size, b_size);
 	return compare_places(a, b);
 }
 

@@ -307,8 +307,7 @@ static int by_change(const void *left, const void *right)
 
 	if (a_is_same != b_is_same)
 		return a_is_same ? 1 : -1;
-	if (a_size != b_size)
-		return a_size > b_size ? -1 : 1;
+	TSI_DESCENDING(a_size, b_size);
 	return (a->pair > b->pair) - (a->pair < b->pair);
 }
 

@@ -23,8 +23,7 @@ static int compare_launched(const void *left, const void *right)
 
 	if (order)
 		return order;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
+	TSI_DESCENDING(a->ns, b->ns);
 	return (a->row > b->row) - (a->row < b->row);
 }
 

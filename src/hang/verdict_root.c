@@ -15,8 +15,7 @@ struct judge {
 
 static int compare_since(const struct wait_op *a, const struct wait_op *b)
 {
-	if (a->since_ns != b->since_ns)
-		return a->since_ns < b->since_ns ? -1 : 1;
+	TSI_ASCENDING(a->since_ns, b->since_ns);
 	return a < b ? -1 : a > b;
 }
 

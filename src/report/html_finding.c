@@ -125,16 +125,9 @@ void tsi_html_finding(FILE *out, const struct tscope_finding *finding, size_t pa
 
 void tsi_html_gate(FILE *out, const struct tscope_gate_result *gate)
 {
-	char value[NUMBER_MAX] = "-";
+	char value[NUMBER_MAX];
 
-	if (gate->has_value && gate->scale > 0 && gate->unit != TSCOPE_UNIT_COUNT &&
-	    gate->unit != TSCOPE_UNIT_FLAG)
-		tsi_number_people(value,
-				  (struct tscope_value){ .kind = TSCOPE_VALUE_REAL,
-							 .real = gate->value * gate->scale },
-				  gate->unit);
-	else if (gate->has_value)
-		tsi_number_significant(value, gate->value, 6);
+	tsi_number_gate(value, gate);
 	put(out, "<tr><td class=\"name code\">", gate->expression, "</td><td>");
 	put(out, "", value, "</td>");
 	fprintf(out, "<td class=\"name t-%s\">%s",

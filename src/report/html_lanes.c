@@ -171,8 +171,7 @@ static int by_start(const void *left, const void *right)
 {
 	const struct slice *a = left, *b = right;
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
+	TSI_ASCENDING(a->start_ns, b->start_ns);
 	return (a->depth > b->depth) - (a->depth < b->depth);
 }
 

@@ -184,3 +184,27 @@ void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_un
 
 	tsi_number_people(text, value, unit);
 }
+
+void tsi_number_gate(char text[NUMBER_MAX], const struct tscope_gate_result *gate)
+{
+	struct tscope_value scaled = { .kind = TSCOPE_VALUE_REAL,
+				       .real = gate->value * gate->scale };
+
+	if (!gate->has_value)
+		snprintf(text, NUMBER_MAX, "-");
+	else if (gate->scale > 0 && gate->unit != TSCOPE_UNIT_COUNT &&
+		 gate->unit != TSCOPE_UNIT_FLAG)
+		tsi_number_people(text, scaled, gate->unit);
+	else
+		tsi_number_significant(text, gate->value, 6);
+}
+
+size_t tsi_gate_count(const struct tscope_gate_result *gates, size_t count,
+		      enum gate_verdict verdict)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += tsi_gate_verdict(&gates[i]) == verdict;
+	return found;
+}

@@ -3,6 +3,7 @@
 #define TSCOPE_REPORT_NUMBER_H
 
 #include <tscope/analysis.h>
+#include <tscope/gate.h>
 
 /*
  * Numbers as text for people, scaled and rounded, with a point whatever the
@@ -24,6 +25,19 @@ void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum ts
 
 /* The same, of ratios in points: "-4.1 points" is not a change by 4.1 %. */
 void tsi_number_difference(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
+
+enum gate_verdict { GATE_HELD, GATE_TRIPPED, GATE_UNDECIDED };
+
+static inline enum gate_verdict tsi_gate_verdict(const struct tscope_gate_result *gate)
+{
+	return gate->is_inconclusive ? GATE_UNDECIDED : gate->held ? GATE_HELD : GATE_TRIPPED;
+}
+
+size_t tsi_gate_count(const struct tscope_gate_result *gates, size_t count,
+		      enum gate_verdict verdict);
+
+/* What a gate found: in its unit where that is known, "-" where there is nothing. */
+void tsi_number_gate(char text[NUMBER_MAX], const struct tscope_gate_result *gate);
 
 /* tsi_number_people() of an integer. */
 void tsi_number_people_int(char text[NUMBER_MAX], int64_t number, enum tscope_unit unit);

@@ -12,68 +12,60 @@ size_t tsi_part_count(const struct report_subject *subject)
 	return subject->runs ? tscope_runs_count(subject->runs->runs) : 1;
 }
 
+static struct report_part make_part(const char *path, const struct tscope_analysis *analysis,
+				    const struct tscope_diagnosis *diagnosis,
+				    const struct tscope_gate_result *gates, size_t gate_count)
+{
+	return (struct report_part){
+		.path = tsi_str_of(path),
+		.analysis = analysis,
+		.diagnosis = diagnosis,
+		.gates = gates,
+		.gate_count = gate_count,
+	};
+}
+
 static struct report_part part_of_run(const struct tscope_run_report *report)
 {
-	struct report_part part = {
-		.analysis = tscope_run_analysis(report->run),
-		.diagnosis = report->diagnosis,
-		.gates = report->gates,
-		.gate_count = report->gate_count,
-		.run = report->run,
-	};
-	size_t folder = tsi_run_folder(report->run);
+	const struct tscope_run *run = report->run;
+	bool has_input = tscope_run_input_count(run) > 0;
+	struct report_part part =
+		make_part(has_input ? tscope_run_input(run, 0).path : "", tscope_run_analysis(run),
+			  report->diagnosis, report->gates, report->gate_count);
+	size_t folder = tsi_run_folder(run);
 
-	if (tscope_run_input_count(report->run) > 0)
-		part.path = tsi_str_of(tscope_run_input(report->run, 0).path);
-	if (tscope_run_input_count(report->run) > 1 && folder > 1)
+	part.run = run;
+	if (tscope_run_input_count(run) > 1 && folder > 1)
 		part.path.length = folder - 1;
 	return part;
 }
 
 static struct report_part part_of_trace(const struct tscope_trace_report *report)
 {
-	return (struct report_part){
-		tsi_str_of(tscope_trace_info(tscope_analysis_trace(report->analysis))->path),
-		report->analysis,
-		report->diagnosis,
-		report->gates,
-		report->gate_count,
-		NULL,
-		false
-	};
+	return make_part(tscope_trace_info(tscope_analysis_trace(report->analysis))->path,
+			 report->analysis, report->diagnosis, report->gates, report->gate_count);
 }
 
 static struct report_part part_of_file(const struct tscope_memory_report *report)
 {
-	return (struct report_part){ tsi_str_of(tscope_memory_info(report->memory)->path),
-				     report->analysis,
-				     report->diagnosis,
-				     report->gates,
-				     report->gate_count,
-				     NULL,
-				     false };
+	return make_part(tscope_memory_info(report->memory)->path, report->analysis,
+			 report->diagnosis, report->gates, report->gate_count);
 }
 
 static struct report_part part_of_hang(const struct tscope_hang_report *report)
 {
-	return (struct report_part){ tsi_str_of(tscope_hang_path(report->hang)),
-				     report->analysis,
-				     report->diagnosis,
-				     report->gates,
-				     report->gate_count,
-				     NULL,
-				     true };
+	struct report_part part = make_part(tscope_hang_path(report->hang), report->analysis,
+					    report->diagnosis, report->gates, report->gate_count);
+
+	part.is_hang = true;
+	return part;
 }
 
 static struct report_part part_of_diff(const struct tscope_diff_report *report)
 {
-	return (struct report_part){ tsi_str_of(tscope_diff_side(report->diff, TSCOPE_SIDE_B).path),
-				     tscope_diff_analysis(report->diff),
-				     NULL,
-				     report->gates,
-				     report->gate_count,
-				     NULL,
-				     false };
+	return make_part(tscope_diff_side(report->diff, TSCOPE_SIDE_B).path,
+			 tscope_diff_analysis(report->diff), NULL, report->gates,
+			 report->gate_count);
 }
 
 struct report_part tsi_part(const struct report_subject *subject, size_t index)
@@ -92,24 +84,6 @@ struct report_part tsi_part(const struct report_subject *subject, size_t index)
 size_t tsi_part_finding_count(const struct report_part *part)
 {
 	return part->diagnosis ? tscope_diagnosis_finding_count(part->diagnosis) : 0;
-}
-
-size_t tsi_part_tripped_count(const struct report_part *part)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < part->gate_count; i++)
-		count += !part->gates[i].held && !part->gates[i].is_inconclusive;
-	return count;
-}
-
-size_t tsi_part_undecided_count(const struct report_part *part)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < part->gate_count; i++)
-		count += part->gates[i].is_inconclusive;
-	return count;
 }
 
 /* Frames are "FILE(LINE): FUNCTION" in traces and "FILE:LINE:FUNCTION" in snapshots. */

@@ -24,10 +24,6 @@ struct report_part tsi_part(const struct report_subject *subject, size_t index);
 
 size_t tsi_part_finding_count(const struct report_part *part);
 
-/* Gates that tripped for sure; and those that are undecided. */
-size_t tsi_part_tripped_count(const struct report_part *part);
-size_t tsi_part_undecided_count(const struct report_part *part);
-
 /* "train.py(41): step" → its file and line; false: no such place. */
 bool tsi_source_place(const char *source, struct str *file, unsigned *line);
 

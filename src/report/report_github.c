@@ -3,6 +3,7 @@
  * Workflow commands of GitHub Actions: gates that do not hold, and findings, as annotations. Every
  * line begins with a command of ours, so that no name of an input can be one.
  */
+#include "report/number.h"
 #include "report/parts.h"
 #include "report/sink.h"
 
@@ -39,7 +40,8 @@ static void put_path(struct sink *sink, const struct report_part *part)
 /* "::notice title=tscope::run: 1 of 2 gates tripped, 3 findings" */
 static void put_verdict(struct sink *sink, const struct report_part *part)
 {
-	size_t tripped = tsi_part_tripped_count(part), unsure = tsi_part_undecided_count(part);
+	size_t tripped = tsi_gate_count(part->gates, part->gate_count, GATE_TRIPPED);
+	size_t unsure = tsi_gate_count(part->gates, part->gate_count, GATE_UNDECIDED);
 	size_t findings = tsi_part_finding_count(part);
 
 	begin(sink, "notice", "tscope");

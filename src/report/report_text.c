@@ -408,16 +408,9 @@ static void put_finding(struct text_writer *w, const struct tscope_finding *find
 
 static void put_gate(struct text_writer *w, const struct tscope_gate_result *gate)
 {
-	char value[NUMBER_MAX] = "-";
+	char value[NUMBER_MAX];
 
-	if (gate->has_value && gate->scale > 0 && gate->unit != TSCOPE_UNIT_COUNT &&
-	    gate->unit != TSCOPE_UNIT_FLAG)
-		tsi_number_people(value,
-				  (struct tscope_value){ .kind = TSCOPE_VALUE_REAL,
-							 .real = gate->value * gate->scale },
-				  gate->unit);
-	else if (gate->has_value)
-		tsi_number_significant(value, gate->value, 6);
+	tsi_number_gate(value, gate);
 	tsi_text_put(w, "  ");
 	tsi_text_name_cell(w, gate->expression,
 			   w->width - 2 - GATE_VALUE_WIDTH - GATE_VERDICT_WIDTH);

@@ -47,11 +47,7 @@ static const char *name_counts(const struct panel *panel)
 
 size_t tsi_tripped_count(const struct panel *panel)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < panel->gate_count; i++)
-		count += !panel->gates[i].held && !panel->gates[i].is_inconclusive;
-	return count;
+	return tsi_gate_count(panel->gates, panel->gate_count, GATE_TRIPPED);
 }
 
 /* Rules that have something to judge by. */
@@ -367,13 +363,12 @@ void tsi_section_not_evaluated(const struct panel *panel)
 
 void tsi_section_gates(const struct panel *panel)
 {
-	size_t count = panel->gate_count, tripped = tsi_tripped_count(panel), open = 0;
+	size_t count = panel->gate_count, tripped = tsi_tripped_count(panel);
+	size_t open = tsi_gate_count(panel->gates, count, GATE_UNDECIDED);
 	const char *summary = tsi_panel_print(panel, "%zu of %zu tripped", tripped, count);
 
 	if (count == 0)
 		return;
-	for (size_t i = 0; i < count; i++)
-		open += panel->gates[i].is_inconclusive;
 	if (open > 0)
 		tsi_panel_append(panel, &summary, ", %zu inconclusive", open);
 	tsi_panel_title(panel,

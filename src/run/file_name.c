@@ -73,8 +73,7 @@ static struct str take_number(struct str *text)
 /* Compares numbers of any length. */
 static int compare_numbers(struct str a, struct str b)
 {
-	if (a.length != b.length)
-		return a.length < b.length ? -1 : 1;
+	TSI_ASCENDING(a.length, b.length);
 	return tsi_str_compare(a, b);
 }
 

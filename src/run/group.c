@@ -96,8 +96,7 @@ static int compare_starts(const void *left, const void *right)
 {
 	const struct run_item *a = left, *b = right;
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
+	TSI_ASCENDING(a->start_ns, b->start_ns);
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
@@ -182,10 +181,8 @@ static int compare_places(const void *left, const void *right)
 		return a->is_stray ? 1 : -1;
 	if (is_behind(a) != is_behind(b))
 		return is_behind(a) ? 1 : -1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
+	TSI_ASCENDING(a->rank, b->rank);
+	TSI_ASCENDING(a->kind, b->kind);
 	if (is_trace(a) && a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
 	if (is_trace(a) && a->start_ns != b->start_ns)

@@ -88,10 +88,8 @@ static int compare_points(const void *left, const void *right)
 {
 	const struct metric_point *a = left, *b = right;
 
-	if (a->step != b->step)
-		return a->step < b->step ? -1 : 1;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
+	TSI_ASCENDING(a->step, b->step);
+	TSI_ASCENDING(a->time_ns, b->time_ns);
 	if (isnan(a->value) || isnan(b->value))
 		return !isnan(a->value) - !isnan(b->value);
 	return (a->value > b->value) - (a->value < b->value);

@@ -97,10 +97,8 @@ static int compare_identities(const void *left, const void *right)
 {
 	const struct identity *a = left, *b = right;
 
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->inode != b->inode)
-		return a->inode < b->inode ? -1 : 1;
+	TSI_ASCENDING(a->device, b->device);
+	TSI_ASCENDING(a->inode, b->inode);
 	if (a->has_rank != b->has_rank)
 		return a->has_rank ? -1 : 1;
 	return a->index < b->index ? -1 : 1;

@@ -24,8 +24,7 @@ static int compare_turns(const void *left, const void *right)
 
 	if (a_is_timed != b_is_timed)
 		return a_is_timed ? -1 : 1;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
+	TSI_ASCENDING(a->time_ns, b->time_ns);
 	return (a->file > b->file) - (a->file < b->file);
 }
 

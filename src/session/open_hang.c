@@ -197,10 +197,8 @@ static int compare_files(const void *left, const void *right)
 {
 	const struct dump_file *a = left, *b = right;
 
-	if (a->dump.rank != b->dump.rank)
-		return a->dump.rank < b->dump.rank ? -1 : 1;
-	if (a->dump.last_ns != b->dump.last_ns)
-		return a->dump.last_ns > b->dump.last_ns ? -1 : 1;
+	TSI_ASCENDING(a->dump.rank, b->dump.rank);
+	TSI_DESCENDING(a->dump.last_ns, b->dump.last_ns);
 	return strcmp(a->path, b->path);
 }
 

@@ -91,10 +91,8 @@ static int compare_captures(const void *left, const void *right)
 {
 	const struct capture *a = left, *b = right;
 
-	if (a->slot != b->slot)
-		return a->slot < b->slot ? -1 : 1;
-	if (a->loaded->start_ns != b->loaded->start_ns)
-		return a->loaded->start_ns < b->loaded->start_ns ? -1 : 1;
+	TSI_ASCENDING(a->slot, b->slot);
+	TSI_ASCENDING(a->loaded->start_ns, b->loaded->start_ns);
 	return a->index < b->index ? -1 : 1;
 }
 
@@ -279,8 +277,7 @@ static int compare_starts(const void *left, const void *right)
 {
 	const struct unit_start *a = left, *b = right;
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
+	TSI_ASCENDING(a->start_ns, b->start_ns);
 	return a->unit < b->unit ? -1 : 1;
 }
 

@@ -29,8 +29,7 @@ static int compare_ranks(const void *left, const void *right)
 {
 	const struct rank *a = left, *b = right;
 
-	if (a->figure != b->figure)
-		return a->figure > b->figure ? -1 : 1;
+	TSI_DESCENDING(a->figure, b->figure);
 	return tsi_str_compare(a->text, b->text);
 }
 

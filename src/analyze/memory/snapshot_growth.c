@@ -69,8 +69,7 @@ static int compare_rows(const void *left, const void *right)
 	const struct site_growth *a = left, *b = right;
 	int64_t growth_a = llabs(growth_of(a)), growth_b = llabs(growth_of(b));
 
-	if (growth_a != growth_b)
-		return growth_a > growth_b ? -1 : 1;
+	TSI_DESCENDING(growth_a, growth_b);
 	return strcmp(a->site, b->site);
 }
 

@@ -354,8 +354,7 @@ static int by_bytes(const void *left, const void *right)
 {
 	const struct role_sum *a = left, *b = right;
 
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
+	TSI_DESCENDING(a->bytes, b->bytes);
 	return strcmp(tsi_stack_role_name(a->role), tsi_stack_role_name(b->role));
 }
 

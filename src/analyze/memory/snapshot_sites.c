@@ -116,10 +116,8 @@ static int by_bytes(const void *left, const void *right)
 {
 	const struct site_sum *a = left, *b = right;
 
-	if (a->at_peak.bytes != b->at_peak.bytes)
-		return a->at_peak.bytes > b->at_peak.bytes ? -1 : 1;
-	if (a->at_end.bytes != b->at_end.bytes)
-		return a->at_end.bytes > b->at_end.bytes ? -1 : 1;
+	TSI_DESCENDING(a->at_peak.bytes, b->at_peak.bytes);
+	TSI_DESCENDING(a->at_end.bytes, b->at_end.bytes);
 	return tsi_str_compare(a->text, b->text);
 }
 

@@ -47,19 +47,13 @@ struct linking {
 	size_t family_count;           /* of those judged */
 };
 
-#define COMPARE(field)                                                                             \
-	do {                                                                                       \
-		if (a->field != b->field)                                                          \
-			return a->field < b->field ? -1 : 1;                                       \
-	} while (0)
-
 /* By what likes have in common. */
 static int compare_families(const struct transfer *a, const struct transfer *b)
 {
-	COMPARE(kind);
-	COMPARE(bytes);
-	COMPARE(group_size);
-	COMPARE(span);
+	TSI_ASCENDING(a->kind, b->kind);
+	TSI_ASCENDING(a->bytes, b->bytes);
+	TSI_ASCENDING(a->group_size, b->group_size);
+	TSI_ASCENDING(a->span, b->span);
 	return 0;
 }
 
@@ -72,9 +66,9 @@ static int compare_transfers(const void *left, const void *right)
 
 	if (order)
 		return order;
-	COMPARE(group);
-	COMPARE(step);
-	COMPARE(match);
+	TSI_ASCENDING(a->group, b->group);
+	TSI_ASCENDING(a->step, b->step);
+	TSI_ASCENDING(a->match, b->match);
 	return 0;
 }
 
@@ -347,8 +341,7 @@ static int compare_totals(const void *left, const void *right)
 {
 	const struct link *a = left, *b = right;
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
+	TSI_DESCENDING(a->total_ns, b->total_ns);
 	return compare_transfers(&a->first, &b->first);
 }
 

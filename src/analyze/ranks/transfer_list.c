@@ -149,29 +149,23 @@ void tsi_transfer_rows_init(struct transfer_rows *rows, const struct transfer_li
 		rows->order[i] = &list->items[i];
 }
 
-#define COMPARE(field)                                                                             \
-	do {                                                                                       \
-		if (a->field != b->field)                                                          \
-			return a->field < b->field ? -1 : 1;                                       \
-	} while (0)
-
 static int compare_kinds(const struct transfer *a, const struct transfer *b)
 {
-	COMPARE(kind);
-	COMPARE(group_name);
-	COMPARE(group_size);
-	COMPARE(span);
+	TSI_ASCENDING(a->kind, b->kind);
+	TSI_ASCENDING(a->group_name, b->group_name);
+	TSI_ASCENDING(a->group_size, b->group_size);
+	TSI_ASCENDING(a->span, b->span);
 	return 0;
 }
 
 static int compare_sizes(const struct transfer *a, const struct transfer *b)
 {
-	COMPARE(kind);
-	COMPARE(dtype);
-	COMPARE(group_size);
-	COMPARE(span);
-	COMPARE(is_on_host);
-	COMPARE(bytes);
+	TSI_ASCENDING(a->kind, b->kind);
+	TSI_ASCENDING(a->dtype, b->dtype);
+	TSI_ASCENDING(a->group_size, b->group_size);
+	TSI_ASCENDING(a->span, b->span);
+	TSI_ASCENDING(a->is_on_host, b->is_on_host);
+	TSI_ASCENDING(a->bytes, b->bytes);
 	return 0;
 }
 
@@ -186,7 +180,7 @@ static int compare_pointers(transfer_order *compare, const void *left, const voi
 
 	if (order)
 		return order;
-	COMPARE(match);
+	TSI_ASCENDING(a->match, b->match);
 	return 0;
 }
 
@@ -204,9 +198,8 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct transfer_row *a = left, *b = right;
 
-	if (a->transfer_ns != b->transfer_ns)
-		return a->transfer_ns > b->transfer_ns ? -1 : 1;
-	COMPARE(first);
+	TSI_DESCENDING(a->transfer_ns, b->transfer_ns);
+	TSI_ASCENDING(a->first, b->first);
 	return 0;
 }
 

@@ -120,8 +120,7 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
-	if (a->tally->scalar->role != b->tally->scalar->role)
-		return a->tally->scalar->role < b->tally->scalar->role ? -1 : 1;
+	TSI_ASCENDING(a->tally->scalar->role, b->tally->scalar->role);
 	return strcmp(a->name, b->name);
 }
 

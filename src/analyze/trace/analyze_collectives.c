@@ -67,23 +67,17 @@ TSI_FACT_LIST(enum size_column, size_columns, SIZE_COLUMNS);
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
-#define COMPARE(field)                                                                             \
-	do {                                                                                       \
-		if (a->field != b->field)                                                          \
-			return a->field < b->field ? -1 : 1;                                       \
-	} while (0)
-
 /* By what the rows of by_kind have in common. */
 static int compare_kinds(const struct collective_run *a, const struct collective_run *b)
 {
-	COMPARE(kind);
+	TSI_ASCENDING(a->kind, b->kind);
 	int order = tsi_str_compare(a->dtype, b->dtype);
 	if (order)
 		return order;
-	COMPARE(group_name);
-	COMPARE(group_desc);
-	COMPARE(group_size);
-	COMPARE(on_host);
+	TSI_ASCENDING(a->group_name, b->group_name);
+	TSI_ASCENDING(a->group_desc, b->group_desc);
+	TSI_ASCENDING(a->group_size, b->group_size);
+	TSI_ASCENDING(a->on_host, b->on_host);
 	return 0;
 }
 
@@ -94,7 +88,7 @@ static int compare_sizes(const struct collective_run *a, const struct collective
 
 	if (order)
 		return order;
-	COMPARE(bytes);
+	TSI_ASCENDING(a->bytes, b->bytes);
 	order = strcmp(a->algorithm, b->algorithm);
 	return order ? order : strcmp(a->protocol, b->protocol);
 }

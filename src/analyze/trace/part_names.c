@@ -128,10 +128,8 @@ static int compare_names(const void *left, const void *right)
 {
 	const struct named_part *a = left, *b = right;
 
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
+	TSI_ASCENDING(a->group, b->group);
+	TSI_ASCENDING(a->kind, b->kind);
 	return strcmp(a->name, b->name);
 }
 

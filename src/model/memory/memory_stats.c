@@ -82,13 +82,11 @@ static int compare_moments(const void *left, const void *right)
 	const struct memory_moment *a = left, *b = right;
 	int order;
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
+	TSI_ASCENDING(a->rank, b->rank);
 	order = tsi_str_compare(a->function, b->function);
 	if (order)
 		return order;
-	if (a->iteration != b->iteration)
-		return a->iteration < b->iteration ? -1 : 1;
+	TSI_ASCENDING(a->iteration, b->iteration);
 	if (a->is_end != b->is_end)
 		return a->is_end ? 1 : -1;
 	return (a->values.word > b->values.word) - (a->values.word < b->values.word);
