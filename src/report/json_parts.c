@@ -352,6 +352,14 @@ static bool has_value(const struct rows_view *rows, size_t column)
 	return false;
 }
 
+/* Analyzers of a rank that comparisons read; rules read the whole. */
+static const char *const read_analyzers[] = {
+	"steps",       "step_time",  "series",         "budget",          "breakdown",
+	"idle",        "kernels",    "operators",      "modules",         "memory",
+	"snapshot",    "provenance", "memory_stats",   "memory_timeline", "scalars",
+	"convergence", "inference",  "memory_tracker", "host_memory",
+};
+
 /* Tables of a rank that comparisons read. */
 static const char *const read_of_ranks[] = {
 	"breakdown.parts",   "kernels.by_launcher",    "kernels.by_name",  "operators.by_name",
@@ -387,6 +395,12 @@ static bool is_one_of(const char *const *list, size_t count, const char *text)
 	return false;
 }
 
+static bool is_analyzer_read(const struct json_writer *w, const char *analyzer)
+{
+	return w->extent != JSON_BASELINE_RANK ||
+	       is_one_of(read_analyzers, TSI_COUNT_OF(read_analyzers), analyzer);
+}
+
 static bool is_table_read(const struct json_writer *w, const char *analyzer, const char *table)
 {
 	char id[128];
@@ -404,6 +418,9 @@ static const char *const read_of_modules[] = { "name", "call_count", "self_host_
 static bool is_column_read(const struct json_writer *w, const struct tscope_table_def *table,
 			   size_t column)
 {
+	if (w->extent == JSON_BASELINE_RANK && strcmp(table->name, "by_launcher") == 0 &&
+	    strcmp(table->columns[column].name, "counted") == 0)
+		return false;
 	if (w->extent == JSON_BASELINE_RANK && strcmp(table->name, "by_module") == 0)
 		return is_one_of(read_of_modules, TSI_COUNT_OF(read_of_modules),
 				 table->columns[column].name);
@@ -561,7 +578,7 @@ void tsi_json_facts(struct json_writer *w, const struct tscope_analysis *analysi
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
 		struct sheet_view sheet = { analysis, tscope_analyzer(i), i, scope };
 
-		if (tscope_analysis_has(analysis, i, scope))
+		if (tscope_analysis_has(analysis, i, scope) && is_analyzer_read(w, sheet.def->id))
 			write_sheet(w, &sheet);
 	}
 	tsi_jw_end_object(w);

@@ -18,8 +18,12 @@ Where definitions differ:
   counts and times must be there all the same.
 """
 import collections
+import gzip
 import json
+import pathlib
+import re
 import sys
+import tempfile
 
 import program
 import published_hta
@@ -206,6 +210,28 @@ def check_tracelens(tscope, results):
     check_sums(tscope, results, facts)
 
 
+# ---- baselines -----------------------------------------------------------------------------
+
+MOST_BASELINE_BYTES = 200_000
+
+
+def check_baseline(tscope, results, folder):
+    """A real trace as eight ranks: its baseline is small, and answers as the traces do."""
+    text = gzip.decompress((HTA / "tests/data/nccl_parser_config/nccl_data.json.gz").read_bytes()).decode()
+    run, saved = folder / "ranks", folder / "baseline.json"
+    run.mkdir()
+    for rank in range(8):
+        with gzip.open(run / f"rank{rank}.pt.trace.json.gz", "wt", compresslevel=1) as out:
+            out.write(re.sub(r'"rank": 0, "world_size": \d+', f'"rank": {rank}, "world_size": 8',
+                             text, count=1))
+    saved.write_bytes(tscope.run("report", "--format", "baseline", run).stdout)
+    results.check("baseline of 8 ranks: at most 200 kB", True,
+                  0 < saved.stat().st_size <= MOST_BASELINE_BYTES)
+    other = program.DATA / "made-torch26/ddp8-slow5"
+    results.check("a comparison of it is that of its traces", True,
+                  compare(tscope, run, other) == compare(tscope, saved, other))
+
+
 # ---- kineto --------------------------------------------------------------------------------
 
 
@@ -311,6 +337,8 @@ def main():
     check_workers(tscope, results)
     check_devices(tscope, results)
     check_setup(tscope, results)
+    with tempfile.TemporaryDirectory() as folder:
+        check_baseline(tscope, results, pathlib.Path(folder))
     return results.exit_status()
 
 
