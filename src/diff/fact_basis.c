@@ -27,9 +27,9 @@ static const struct row rows[] = {
 	{ "provenance.name", BASIS_LEFT_OUT, false, NULL },
 	{ "provenance.started_s", BASIS_LEFT_OUT, false, NULL },
 	{ "breakdown.*", BASIS_LEFT_OUT, false, NULL },
-	{ "opportunities.wall_ns", BASIS_LEFT_OUT, false, NULL },
+	{ "opportunities.wall_total_ns", BASIS_LEFT_OUT, false, NULL },
 	{ "opportunities.step_count", BASIS_LEFT_OUT, false, NULL },
-	{ "patterns.wall_ns", BASIS_LEFT_OUT, false, NULL },
+	{ "patterns.wall_total_ns", BASIS_LEFT_OUT, false, NULL },
 	{ "patterns.step_count", BASIS_LEFT_OUT, false, NULL },
 
 	/* Counts, bytes and texts that differ by chance. */

@@ -122,6 +122,17 @@ static bool resolve_fact(struct gate_expression *gate, struct str text)
 	return true;
 }
 
+/* "budget.compute_ns" of an earlier version is "budget.compute_total_ns". */
+static bool is_renamed(struct str word, const char *id)
+{
+	static const char ending[] = "_total_ns";
+	size_t length = strlen(id), stem = length - (sizeof(ending) - 1);
+
+	return length > sizeof(ending) && strcmp(id + stem, ending) == 0 &&
+	       word.length == stem + 3 && memcmp(word.data, id, stem) == 0 &&
+	       memcmp(word.data + stem, "_ns", 3) == 0;
+}
+
 /* Considers all facts; the nearest one's id is kept in `best`. */
 static void consider_facts(struct nearest *nearest, char best[MAX_NAME])
 {
@@ -133,6 +144,10 @@ static void consider_facts(struct nearest *nearest, char best[MAX_NAME])
 		for (size_t j = 0; j < analyzer->fact_count; j++) {
 			fact_id(id, analyzer, j);
 			tsi_nearest_consider(nearest, id);
+			if (is_renamed(nearest->word, id)) {
+				nearest->name = id;
+				nearest->distance = 0;
+			}
 			if (nearest->name != id)
 				continue;
 			memcpy(best, id, sizeof(id));

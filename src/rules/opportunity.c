@@ -14,7 +14,7 @@ enum { SHOWN_LAUNCHERS = 3, NAME_BYTES = 64, WORDS_BYTES = 320 };
 
 double tsi_opportunity_share(const struct rule_context *ctx, const char *fact)
 {
-	double wall_ns = tsi_rule_real(ctx, "opportunities.wall_ns");
+	double wall_ns = tsi_rule_real(ctx, "opportunities.wall_total_ns");
 
 	return wall_ns > 0 ? tsi_rule_real(ctx, fact) / wall_ns : NAN;
 }

@@ -12,7 +12,7 @@ double tsi_pattern_count(const struct rule_context *ctx, const char *fact)
 
 double tsi_pattern_share(const struct rule_context *ctx, const char *fact)
 {
-	return tsi_rule_real(ctx, fact) / tsi_rule_real(ctx, "patterns.wall_ns");
+	return tsi_rule_real(ctx, fact) / tsi_rule_real(ctx, "patterns.wall_total_ns");
 }
 
 void tsi_tell_pattern(struct rule_context *ctx, const char *pattern, const char *op)

@@ -6,7 +6,7 @@
 static void evaluate_copy_host_tensor(struct rule_context *ctx)
 {
 	double count = tsi_pattern_count(ctx, "patterns.host_tensor_count");
-	double share = tsi_pattern_share(ctx, "patterns.host_tensor_ns");
+	double share = tsi_pattern_share(ctx, "patterns.host_tensor_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -36,9 +36,10 @@ const struct rule tsi_rule_copy_host_tensor = {
 			{ "threshold", 0.01, "share of the step at which it fires" },
 			{ "high", 0.20, "share of the step from which it is severe" },
 		},
-		.facts = { "patterns.host_tensor_ns", "patterns.wall_ns" },
+		.facts = { "patterns.host_tensor_total_ns", "patterns.wall_total_ns" },
 	},
-	.evidence = { "patterns.host_tensor_count", "patterns.host_tensor_ns", "patterns.wall_ns" },
+	.evidence = { "patterns.host_tensor_count", "patterns.host_tensor_total_ns",
+		      "patterns.wall_total_ns" },
 	.cause = CAUSE_blocking_copy,
 	.evaluate = evaluate_copy_host_tensor,
 };

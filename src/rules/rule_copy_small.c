@@ -6,8 +6,8 @@
 static void evaluate_copy_small(struct rule_context *ctx)
 {
 	double count = tsi_opportunity_count(ctx, "opportunities.small_copy_count");
-	double copy = tsi_opportunity_share(ctx, "opportunities.small_copy_ns");
-	double gap = tsi_opportunity_share(ctx, "opportunities.small_copy_gap_ns");
+	double copy = tsi_opportunity_share(ctx, "opportunities.small_copy_total_ns");
+	double gap = tsi_opportunity_share(ctx, "opportunities.small_copy_gap_total_ns");
 
 	if (!(count >= tsi_rule_parameter(ctx, "count")) ||
 	    !(copy + gap >= tsi_rule_parameter(ctx, "threshold")))
@@ -42,11 +42,11 @@ const struct rule tsi_rule_copy_small = {
 			{ "high", 0.20, "share of the step from which it is severe" },
 			{ "count", 100, "copies a step at which it fires" },
 		},
-		.facts = { "opportunities.small_copy_count", "opportunities.small_copy_ns",
-			   "opportunities.small_copy_gap_ns", "opportunities.wall_ns" },
+		.facts = { "opportunities.small_copy_count", "opportunities.small_copy_total_ns",
+			   "opportunities.small_copy_gap_total_ns", "opportunities.wall_total_ns" },
 	},
-	.evidence = { "opportunities.small_copy_count", "opportunities.small_copy_ns",
-		      "opportunities.small_copy_gap_ns", "opportunities.wall_ns" },
+	.evidence = { "opportunities.small_copy_count", "opportunities.small_copy_total_ns",
+		      "opportunities.small_copy_gap_total_ns", "opportunities.wall_total_ns" },
 	.cause = CAUSE_small_copies,
 	.evaluate = evaluate_copy_small,
 };

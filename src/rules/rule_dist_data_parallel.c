@@ -6,7 +6,7 @@
 static void evaluate_dist_data_parallel(struct rule_context *ctx)
 {
 	double count = tsi_pattern_count(ctx, "patterns.data_parallel_count");
-	double share = tsi_pattern_share(ctx, "patterns.data_parallel_ns");
+	double share = tsi_pattern_share(ctx, "patterns.data_parallel_total_ns");
 
 	if (!(count >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -42,8 +42,8 @@ const struct rule tsi_rule_dist_data_parallel = {
 		},
 		.facts = { "patterns.data_parallel_count", "patterns.step_count" },
 	},
-	.evidence = { "patterns.data_parallel_count", "patterns.data_parallel_ns",
-		      "patterns.wall_ns" },
+	.evidence = { "patterns.data_parallel_count", "patterns.data_parallel_total_ns",
+		      "patterns.wall_total_ns" },
 	.cause = CAUSE_data_parallel,
 	.evaluate = evaluate_dist_data_parallel,
 };

@@ -6,7 +6,7 @@
 static void evaluate_dist_tiny_collectives(struct rule_context *ctx)
 {
 	double count = tsi_opportunity_count(ctx, "opportunities.tiny_comm_count");
-	double share = tsi_opportunity_share(ctx, "opportunities.tiny_comm_exposed_ns");
+	double share = tsi_opportunity_share(ctx, "opportunities.tiny_comm_exposed_total_ns");
 
 	if (!(count >= tsi_rule_parameter(ctx, "count")) ||
 	    !(share >= tsi_rule_parameter(ctx, "threshold")))
@@ -38,11 +38,12 @@ const struct rule tsi_rule_dist_tiny_collectives = {
 			{ "high", 0.30, "share of the step from which it is severe" },
 			{ "count", 50, "collectives a step at which it fires" },
 		},
-		.facts = { "opportunities.tiny_comm_count", "opportunities.tiny_comm_exposed_ns",
-			   "opportunities.wall_ns" },
+		.facts = { "opportunities.tiny_comm_count",
+			   "opportunities.tiny_comm_exposed_total_ns",
+			   "opportunities.wall_total_ns" },
 	},
-	.evidence = { "opportunities.tiny_comm_count", "opportunities.tiny_comm_exposed_ns",
-		      "opportunities.wall_ns", "overlap.exposed_ns" },
+	.evidence = { "opportunities.tiny_comm_count", "opportunities.tiny_comm_exposed_total_ns",
+		      "opportunities.wall_total_ns", "overlap.exposed_ns" },
 	.cause = CAUSE_tiny_collectives,
 	.evaluate = evaluate_dist_tiny_collectives,
 };

@@ -6,7 +6,7 @@
 static void evaluate_host_loop_indexing(struct rule_context *ctx)
 {
 	double count = tsi_pattern_count(ctx, "patterns.loop_count");
-	double share = tsi_pattern_share(ctx, "patterns.loop_ns");
+	double share = tsi_pattern_share(ctx, "patterns.loop_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -37,9 +37,9 @@ const struct rule tsi_rule_host_loop_indexing = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
 			{ "high", 0.20, "share of the step from which it is severe" },
 		},
-		.facts = { "patterns.loop_ns", "patterns.wall_ns" },
+		.facts = { "patterns.loop_total_ns", "patterns.wall_total_ns" },
 	},
-	.evidence = { "patterns.loop_count", "patterns.loop_ns", "patterns.wall_ns" },
+	.evidence = { "patterns.loop_count", "patterns.loop_total_ns", "patterns.wall_total_ns" },
 	.cause = CAUSE_host_python,
 	.is_separate = true,
 	.evaluate = evaluate_host_loop_indexing,

@@ -5,7 +5,7 @@
 
 static void evaluate_kernel_layout(struct rule_context *ctx)
 {
-	double share = tsi_opportunity_share(ctx, "opportunities.layout_ns");
+	double share = tsi_opportunity_share(ctx, "opportunities.layout_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -34,10 +34,10 @@ const struct rule tsi_rule_kernel_layout = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
 			{ "high", 0.20, "share of the step from which it is severe" },
 		},
-		.facts = { "opportunities.layout_ns", "opportunities.wall_ns" },
+		.facts = { "opportunities.layout_total_ns", "opportunities.wall_total_ns" },
 	},
-	.evidence = { "opportunities.layout_ns", "opportunities.layout_count",
-		      "opportunities.wall_ns" },
+	.evidence = { "opportunities.layout_total_ns", "opportunities.layout_count",
+		      "opportunities.wall_total_ns" },
 	.cause = CAUSE_layout_transposes,
 	.evaluate = evaluate_kernel_layout,
 };

@@ -8,8 +8,8 @@
 
 static void evaluate_kernel_memory_bound(struct rule_context *ctx)
 {
-	double share = tsi_opportunity_share(ctx, "opportunities.fusible_ns");
-	double saving = tsi_opportunity_share(ctx, "opportunities.fusible_saving_ns");
+	double share = tsi_opportunity_share(ctx, "opportunities.fusible_total_ns");
+	double saving = tsi_opportunity_share(ctx, "opportunities.fusible_saving_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")) ||
 	    !(saving >= tsi_rule_parameter(ctx, "saving")))
@@ -50,11 +50,12 @@ const struct rule tsi_rule_kernel_memory_bound = {
 			{ "saving", 0.10, "share of the step that fusing must win" },
 			{ "high", 0.30, "what fusing wins from which it is severe" },
 		},
-		.facts = { "opportunities.fusible_ns", "opportunities.fusible_saving_ns",
-			   "opportunities.wall_ns" },
+		.facts = { "opportunities.fusible_total_ns",
+			   "opportunities.fusible_saving_total_ns",
+			   "opportunities.wall_total_ns" },
 	},
-	.evidence = { "opportunities.fusible_ns", "opportunities.fusible_saving_ns",
-		      "opportunities.fusible_count", "opportunities.wall_ns" },
+	.evidence = { "opportunities.fusible_total_ns", "opportunities.fusible_saving_total_ns",
+		      "opportunities.fusible_count", "opportunities.wall_total_ns" },
 	.cause = CAUSE_memory_bound_elementwise,
 	.evaluate = evaluate_kernel_memory_bound,
 };

@@ -38,8 +38,8 @@ static void tell_fills(struct rule_context *ctx, double kernel_count)
 static void evaluate_kernel_optimizer(struct rule_context *ctx)
 {
 	double count = tsi_opportunity_count(ctx, "opportunities.optimizer_count");
-	double busy = tsi_opportunity_share(ctx, "opportunities.optimizer_ns");
-	double gap = tsi_opportunity_share(ctx, "opportunities.optimizer_gap_ns");
+	double busy = tsi_opportunity_share(ctx, "opportunities.optimizer_total_ns");
+	double gap = tsi_opportunity_share(ctx, "opportunities.optimizer_gap_total_ns");
 
 	if (tsi_rule_int(ctx, "opportunities.optimizer_grouped_count") > 0 ||
 	    !(count >= tsi_rule_parameter(ctx, "count")) ||
@@ -78,11 +78,12 @@ const struct rule tsi_rule_kernel_optimizer = {
 			{ "count", 100, "kernels a step at which it fires" },
 		},
 		.facts = { "opportunities.optimizer_count", "opportunities.optimizer_grouped_count",
-			   "opportunities.optimizer_ns", "opportunities.optimizer_gap_ns",
-			   "opportunities.wall_ns" },
+			   "opportunities.optimizer_total_ns",
+			   "opportunities.optimizer_gap_total_ns",
+			   "opportunities.wall_total_ns" },
 	},
-	.evidence = { "opportunities.optimizer_count", "opportunities.optimizer_ns",
-		      "opportunities.optimizer_gap_ns", "opportunities.wall_ns" },
+	.evidence = { "opportunities.optimizer_count", "opportunities.optimizer_total_ns",
+		      "opportunities.optimizer_gap_total_ns", "opportunities.wall_total_ns" },
 	.cause = CAUSE_optimizer_unfused,
 	.evaluate = evaluate_kernel_optimizer,
 };

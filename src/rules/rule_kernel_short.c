@@ -10,8 +10,8 @@
 /* The host is behind, or the device is slow to start what has been launched. */
 static void blame_gaps(struct rule_context *ctx, double share)
 {
-	double host = tsi_opportunity_share(ctx, "opportunities.short_gap_host_ns");
-	double graph = tsi_opportunity_share(ctx, "opportunities.short_gap_graph_ns");
+	double host = tsi_opportunity_share(ctx, "opportunities.short_gap_host_total_ns");
+	double graph = tsi_opportunity_share(ctx, "opportunities.short_gap_graph_total_ns");
 
 	tsi_gain_share(ctx, GAIN_LAUNCH, host);
 	tsi_gain_share(ctx, GAIN_DEVICE_GAP, share - host);
@@ -28,7 +28,7 @@ static void blame_gaps(struct rule_context *ctx, double share)
 
 static void evaluate_kernel_short(struct rule_context *ctx)
 {
-	double share = tsi_opportunity_share(ctx, "opportunities.short_gap_ns");
+	double share = tsi_opportunity_share(ctx, "opportunities.short_gap_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -37,7 +37,7 @@ static void evaluate_kernel_short(struct rule_context *ctx)
 		      100 * share);
 	tsi_rule_detail(ctx, "%.0f gaps a step of %.1f \xc2\xb5s on average",
 			tsi_opportunity_count(ctx, "opportunities.short_gap_count"),
-			tsi_rule_real(ctx, "opportunities.short_gap_ns") /
+			tsi_rule_real(ctx, "opportunities.short_gap_total_ns") /
 				tsi_rule_real(ctx, "opportunities.short_gap_count") / 1e3);
 	blame_gaps(ctx, share);
 	tsi_blame_launchers(ctx, "launch_less");
@@ -63,10 +63,10 @@ const struct rule tsi_rule_kernel_short = {
 			{ "threshold", 0.10, "share of the step at which it fires" },
 			{ "high", 0.30, "share of the step from which it is severe" },
 		},
-		.facts = { "opportunities.short_gap_ns", "opportunities.wall_ns" },
+		.facts = { "opportunities.short_gap_total_ns", "opportunities.wall_total_ns" },
 	},
-	.evidence = { "opportunities.short_gap_ns", "opportunities.short_gap_count",
-		      "opportunities.short_gap_host_ns", "opportunities.wall_ns",
+	.evidence = { "opportunities.short_gap_total_ns", "opportunities.short_gap_count",
+		      "opportunities.short_gap_host_total_ns", "opportunities.wall_total_ns",
 		      "kernels.short_ratio", "launches.launches_per_step" },
 	.cause = CAUSE_small_kernels,
 	.evaluate = evaluate_kernel_short,

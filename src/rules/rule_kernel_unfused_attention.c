@@ -15,7 +15,7 @@ static void tell_scores(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "scores of %.0fx%.0fx%.0f", tsi_rule_real(ctx, "attention.heads"),
 			tsi_rule_real(ctx, "attention.queries"), keys);
 	tsi_rule_detail(ctx, "the products with queries, keys and values take a further %.1f %%",
-			100 * tsi_budget_share(ctx, "attention.products_ns"));
+			100 * tsi_budget_share(ctx, "attention.products_total_ns"));
 	if (fmod(keys, 8) > 0)
 		tsi_rule_detail(ctx, "rows of %.0f are no multiple of 8, which slows these down",
 				keys);
@@ -35,7 +35,7 @@ static void place_softmax(struct rule_context *ctx)
 
 static void evaluate_kernel_unfused_attention(struct rule_context *ctx)
 {
-	double share = tsi_budget_share(ctx, "attention.scores_ns");
+	double share = tsi_budget_share(ctx, "attention.scores_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -71,10 +71,10 @@ const struct rule tsi_rule_kernel_unfused_attention = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
 			{ "high", 0.30, "share of the step from which it is severe" },
 		},
-		.facts = { "attention.scores_ns", "budget.wall_total_ns" },
+		.facts = { "attention.scores_total_ns", "budget.wall_total_ns" },
 	},
-	.evidence = { "attention.scores_ns", "attention.products_ns", "attention.softmax_count",
-		      "budget.wall_total_ns" },
+	.evidence = { "attention.scores_total_ns", "attention.products_total_ns",
+		      "attention.softmax_count", "budget.wall_total_ns" },
 	.cause = CAUSE_unfused_attention,
 	.evaluate = evaluate_kernel_unfused_attention,
 };

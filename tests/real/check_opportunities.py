@@ -101,24 +101,24 @@ def add_event(sums, event, last, calls, union, kinds, runs):
     exposed = own - union.within(begin, event.end) if own else 0
     if gap and is_short(event) and is_short(last):
         sums["short_gap_count"] += 1
-        sums["short_gap_ns"] += gap
+        sums["short_gap_total_ns"] += gap
         if event.correlation in calls:
-            sums["short_gap_host_ns"] += min(max(calls[event.correlation][1] - frontier, 0), gap)
+            sums["short_gap_host_total_ns"] += min(max(calls[event.correlation][1] - frontier, 0), gap)
     if LAYOUT.search(event.name.lower()):
         sums["layout_count"] += 1
-        sums["layout_ns"] += own
+        sums["layout_total_ns"] += own
     if event.category == "gpu_memcpy" and event.bytes is not None and event.bytes <= SMALL_BYTES:
         sums["small_copy_count"] += 1
-        sums["small_copy_ns"] += exposed
-        sums["small_copy_gap_ns"] += gap
+        sums["small_copy_total_ns"] += exposed
+        sums["small_copy_gap_total_ns"] += gap
     if is_comm(event) and event.end - event.start < TINY_NS:
         sums["tiny_comm_count"] += 1
-        sums["tiny_comm_exposed_ns"] += exposed
+        sums["tiny_comm_exposed_total_ns"] += exposed
     if not fusible(event, kinds):
         runs.append((event.stream, None))
     elif event.end - event.start >= SHORT_NS:
         sums["fusible_count"] += 1
-        sums["fusible_ns"] += own
+        sums["fusible_total_ns"] += own
         runs.append((event.stream, own))
 
 
@@ -152,7 +152,7 @@ def sum_up(path, report):
                 add_event(sums, event, last, calls, union, kinds, runs)
             if last is None or event.end > last.end:
                 last = event
-        sums["fusible_saving_ns"] += saving(runs)
+        sums["fusible_saving_total_ns"] += saving(runs)
     return sums
 
 
@@ -166,7 +166,7 @@ def check_trace(results, path, report):
                                report["facts"].get("collectives", {}).get("by_kind", []))
         if name.startswith("fusible_"):
             has_part = ours["optimizer_count"] == 0
-        if has_part and name != "short_gap_graph_ns":
+        if has_part and name != "short_gap_graph_total_ns":
             results.check(f"{program.short(path)} {name}", sums[name], ours[name])
 
 

@@ -49,7 +49,8 @@ static void scores_and_products(void **state)
 	run(t, "aten::_softmax", "[[32, 1, 48], [], []]", 9, 7);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "attention: softmax_count scores_ns products_ns heads queries keys",
+	check_facts(a,
+		    "attention: softmax_count scores_total_ns products_total_ns heads queries keys",
 		    "1 80 180 32 64 48");
 	analyzed_free(a);
 }
@@ -70,7 +71,8 @@ static void two_shapes(void **state)
 	run(t, "aten::bmm", "[[8, 64, 64], [8, 64, 32]]", 6, 10);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "attention: softmax_count scores_ns products_ns queries", "2 50 40 64");
+	check_facts(a, "attention: softmax_count scores_total_ns products_total_ns queries",
+		    "2 50 40 64");
 	analyzed_free(a);
 }
 
@@ -83,7 +85,7 @@ static void without_the_values(void **state)
 	run(t, "aten::_softmax", "[[8, 64, 64], [], []]", 2, 30);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "attention: softmax_count scores_ns keys", "0 0 -");
+	check_facts(a, "attention: softmax_count scores_total_ns keys", "0 0 -");
 	analyzed_free(a);
 }
 
@@ -97,7 +99,7 @@ static void without_shapes(void **state)
 	test_kernel(t, "k", 0, 7, 50, 20, 1);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "attention: softmax_count scores_ns", "- -");
+	check_facts(a, "attention: softmax_count scores_total_ns", "- -");
 	analyzed_free(a);
 }
 

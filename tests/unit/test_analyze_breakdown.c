@@ -87,7 +87,7 @@ static void steps_cut_a_kernel_and_marked_ones_have_no_part(void **state)
 	test_kernel(t, "add", 0, 7, 190, 120, 0);
 	test_kernel(t, "softmax", 0, 8, 250, 0, 0);
 	struct analyzed *a = analyze_warm(t, 1);
-	check_facts(a, "breakdown: wall_ns step_count", "200 2");
+	check_facts(a, "breakdown: wall_total_ns step_count", "200 2");
 	check_table(a, PARTS,
 		    "compute kernel add 110\ncompute kernel gemm 10\nunattributed none  80\n");
 	analyzed_free(a);
@@ -101,7 +101,7 @@ static void where_no_step_counts_there_is_nothing(void **state)
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
 	test_kernel(t, "gemm", 0, 7, 10, 30, 0);
 	struct analyzed *a = analyze_warm(t, 1);
-	check_facts(a, "breakdown: wall_ns step_count", "- -");
+	check_facts(a, "breakdown: wall_total_ns step_count", "- -");
 	check_table(a, PARTS, "");
 	analyzed_free(a);
 }
@@ -117,7 +117,7 @@ static void devices_are_summed(void **state)
 	test_kernel(t, "gemm", 1, 7, 0, 30, 0);
 	test_kernel(t, "add", 1, 7, 40, 20, 0);
 	struct analyzed *a = analyze(t);
-	check_facts(a, "breakdown: wall_ns step_count", "200 2");
+	check_facts(a, "breakdown: wall_total_ns step_count", "200 2");
 	check_table(a, PARTS,
 		    "compute kernel gemm 80\ncompute kernel add 20\nunattributed none  100\n");
 	analyzed_free(a);
@@ -370,7 +370,7 @@ static void host_lines_have_the_innermost_operators(void **state)
 	test_op(t, "aten::copy_", MAIN, 610, 20);
 	test_annotation(t, "gloo:all_gather", GLOO, 640, 60);
 	struct analyzed *a = analyze(t);
-	check_facts(a, "breakdown: wall_ns step_count", "1000 1");
+	check_facts(a, "breakdown: wall_total_ns step_count", "1000 1");
 	check_table(a, PARTS,
 		    "host.data loader " LOADER " 100\n"
 		    "host.forward annotation DistributedDataParallel.forward 70\n"

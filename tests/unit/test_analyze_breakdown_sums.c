@@ -83,7 +83,7 @@ static void assert_sums(const struct tscope_analysis *analysis, const char *what
 				 line_ns, sum_ns);
 	}
 	assert_int_equal(row, parts.row_count);
-	assert_int_equal(number_of(analysis, "breakdown.wall_ns"),
+	assert_int_equal(number_of(analysis, "breakdown.wall_total_ns"),
 			 number_of(analysis, "budget.wall_total_ns"));
 	assert_int_equal(number_of(analysis, "breakdown.step_count"),
 			 number_of(analysis, "budget.step_count"));

@@ -45,10 +45,10 @@ static void gaps_between_short_kernels(void **state)
 	test_kernel(t, "f", 0, 7, 280 * US, 5 * US, 0);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "opportunities: wall_ns step_count", "1000000 1");
+	check_facts(a, "opportunities: wall_total_ns step_count", "1000000 1");
 	check_facts(a,
-		    "opportunities: short_gap_count short_gap_ns short_gap_host_ns "
-		    "short_gap_graph_ns",
+		    "opportunities: short_gap_count short_gap_total_ns short_gap_host_total_ns "
+		    "short_gap_graph_total_ns",
 		    "3 124000 15000 0");
 	check_table(a,
 		    "opportunities.by_operator: remedy operator event count ns start_ns longest_ns",
@@ -77,7 +77,7 @@ static void runs_of_elementwise_kernels(void **state)
 	struct analyzed *a = analyze(t);
 
 	/* 30 + 20 + 5 + 10; saved: 20 of the first run. */
-	check_facts(a, "opportunities: fusible_count fusible_ns fusible_saving_ns",
+	check_facts(a, "opportunities: fusible_count fusible_total_ns fusible_saving_total_ns",
 		    "4 65000 20000");
 	check_table(a,
 		    "opportunities.by_operator: remedy operator event count ns start_ns longest_ns",
@@ -100,9 +100,10 @@ static void layouts_and_copies(void **state)
 	test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, 61 * US, 10 * US, 0);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "opportunities: layout_count layout_ns", "2 20000");
+	check_facts(a, "opportunities: layout_count layout_total_ns", "2 20000");
 	/* Idle before them 10 and 8 µs. */
-	check_facts(a, "opportunities: small_copy_count small_copy_ns small_copy_gap_ns",
+	check_facts(a,
+		    "opportunities: small_copy_count small_copy_total_ns small_copy_gap_total_ns",
 		    "2 3000 18000");
 	analyzed_free(a);
 }
@@ -123,7 +124,7 @@ static void tiny_collectives(void **state)
 	test_kernel(t, "volta_sgemm_128x64_nn", 0, 7, 60 * US, 10 * US, 0);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "opportunities: tiny_comm_count tiny_comm_exposed_ns", "2 30000");
+	check_facts(a, "opportunities: tiny_comm_count tiny_comm_exposed_total_ns", "2 30000");
 	analyzed_free(a);
 }
 
@@ -142,8 +143,8 @@ static void kernels_of_the_optimizer(void **state)
 	struct analyzed *a = analyze(t);
 
 	check_facts(a,
-		    "opportunities: optimizer_count optimizer_grouped_count optimizer_ns "
-		    "optimizer_gap_ns",
+		    "opportunities: optimizer_count optimizer_grouped_count optimizer_total_ns "
+		    "optimizer_gap_total_ns",
 		    "2 1 50000 5000");
 	check_facts(a, "opportunities: fusible_count", "1");
 	analyzed_free(a);
@@ -160,7 +161,8 @@ static void only_steps_that_count(void **state)
 	test_kernel(t, ADD, 0, 7, 510 * US, 40 * US, 0);
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "opportunities: wall_ns fusible_count fusible_ns", "100000 1 40000");
+	check_facts(a, "opportunities: wall_total_ns fusible_count fusible_total_ns",
+		    "100000 1 40000");
 	analyzed_free(a);
 }
 
@@ -170,7 +172,7 @@ static void without_a_device(void **state)
 	struct test_trace *t = one_step();
 	struct analyzed *a = analyze(t);
 
-	check_facts(a, "opportunities: wall_ns fusible_count", "- -");
+	check_facts(a, "opportunities: wall_total_ns fusible_count", "- -");
 	analyzed_free(a);
 }
 

@@ -41,7 +41,7 @@ static void biases_before_norms(void **state)
 	test_op(t, "aten::relu", 1, 4200, 50);
 	test_op(t, "aten::batch_norm", 1, 4300, 50);
 	struct analyzed *a = analyze(t);
-	check_facts(a, COUNTS " step_count wall_ns", "2 0 0 0 1 1000000");
+	check_facts(a, COUNTS " step_count wall_total_ns", "2 0 0 0 1 1000000");
 	check_table(a, "patterns.places: pattern max_start_ns max_ns", "conv_bias 2000 150\n");
 	analyzed_free(a);
 }
@@ -70,7 +70,7 @@ static void tensors_made_on_the_host(void **state)
 	make_tensor(t, 2000, "[[10, 10]]", true);
 	make_tensor(t, 3000, "[[10, 11]]", false);
 	struct analyzed *a = analyze(t);
-	check_facts(a, COUNTS " host_tensor_ns", "0 1 0 0 300");
+	check_facts(a, COUNTS " host_tensor_total_ns", "0 1 0 0 300");
 	check_table(a, "patterns.places: pattern max_start_ns max_ns", "host_tensor 1000 300\n");
 	analyzed_free(a);
 }
@@ -103,7 +103,7 @@ static void loops_over_tensors(void **state)
 		struct test_trace *t = one_step();
 		loop(t, 1000, cases[i].count, cases[i].body);
 		struct analyzed *a = analyze(t);
-		check_facts(a, "patterns: loop_count loop_ns", cases[i].expected);
+		check_facts(a, "patterns: loop_count loop_total_ns", cases[i].expected);
 		analyzed_free(a);
 	}
 }
@@ -121,7 +121,7 @@ static void data_parallel(void **state)
 		test_op(t, "Gather", 1, 2000, 50);
 		test_op(t, "GatherBackward0", 1, 3000, 50);
 		struct analyzed *a = analyze(t);
-		check_facts(a, "patterns: data_parallel_count data_parallel_ns",
+		check_facts(a, "patterns: data_parallel_count data_parallel_total_ns",
 			    devices == 2 ? "2 150" : "0 0");
 		analyzed_free(a);
 	}

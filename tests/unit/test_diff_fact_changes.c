@@ -78,18 +78,23 @@ static void sums_are_known(void **state)
 		   "host.comm_own_total_ns "
 		   "exposed_wait_total_ns exposed_transfer_total_ns exposed_unsplit_total_ns "
 		   "exposed_own_total_ns\n"
-		   "breakdown: wall_ns\n"
-		   "opportunities: wall_ns short_gap_count short_gap_ns short_gap_host_ns "
-		   "short_gap_graph_ns fusible_count fusible_ns fusible_saving_ns layout_count "
-		   "layout_ns small_copy_count small_copy_ns small_copy_gap_ns tiny_comm_count "
-		   "tiny_comm_exposed_ns optimizer_count optimizer_grouped_count optimizer_ns "
-		   "optimizer_gap_ns\n"
-		   "patterns: wall_ns conv_bias_count host_tensor_count host_tensor_ns loop_count "
-		   "loop_ns data_parallel_count data_parallel_ns\n"
+		   "breakdown: wall_total_ns\n"
+		   "opportunities: wall_total_ns short_gap_count short_gap_total_ns "
+		   "short_gap_host_total_ns "
+		   "short_gap_graph_total_ns fusible_count fusible_total_ns "
+		   "fusible_saving_total_ns layout_count "
+		   "layout_total_ns small_copy_count small_copy_total_ns small_copy_gap_total_ns "
+		   "tiny_comm_count "
+		   "tiny_comm_exposed_total_ns optimizer_count optimizer_grouped_count "
+		   "optimizer_total_ns "
+		   "optimizer_gap_total_ns\n"
+		   "patterns: wall_total_ns conv_bias_count host_tensor_count host_tensor_total_ns "
+		   "loop_count "
+		   "loop_total_ns data_parallel_count data_parallel_total_ns\n"
 		   "modules: call_count repeated_count device_ns outside_ns outside_backward_ns "
 		   "host_ns host_outside_ns\n"
 		   "sources: device_ns outside_ns host_ns host_outside_ns\n"
-		   "attention: softmax_count scores_ns products_ns\n");
+		   "attention: softmax_count scores_total_ns products_total_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
 		   "efficiency: wall_ns compute_ns useful_ns\n"
 		   "correlation: group_count event_count\n"
@@ -144,7 +149,7 @@ static void who_where_and_when_are_left_out(void **state)
 	(void)state;
 	check_list(has_basis, BASIS_LEFT_OUT,
 		   "integrity: path\n"
-		   "breakdown: wall_ns step_count\n"
+		   "breakdown: wall_total_ns step_count\n"
 		   "memory: peak_step peak_time_ns snapshot_peak_step\n"
 		   "snapshot: path peak_device peak_index peak_time_ns oom_device oom_time_ns "
 		   "earlier_path\n"
@@ -152,8 +157,8 @@ static void who_where_and_when_are_left_out(void **state)
 		   "memory_stats: path\n"
 		   "memory_tracker: path iteration peak_device\n"
 		   "host_memory: path pid\n"
-		   "opportunities: wall_ns step_count\n"
-		   "patterns: step_count wall_ns\n"
+		   "opportunities: wall_total_ns step_count\n"
+		   "patterns: step_count wall_total_ns\n"
 		   "provenance: name started_s\n");
 }
 

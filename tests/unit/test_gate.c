@@ -84,6 +84,11 @@ static void the_others_are_refused_with_the_reason(void **state)
 		{ "DIST.STRAGLER",
 		  "unknown fact or rule DIST.STRAGLER; did you mean DIST.STRAGGLER?" },
 		{ "stragler", "unknown fact or rule stragler; did you mean straggler?" },
+		{ "opportunities.short_gap_ms>1",
+		  "unknown fact or rule opportunities.short_gap_ms; did you mean "
+		  "opportunities.short_gap_total_ms?" },
+		{ "patterns.wall_ns>1",
+		  "unknown fact or rule patterns.wall_ns; did you mean patterns.wall_total_ns?" },
 		{ "muf<1", "unknown fact or rule muf; did you mean mfu?" },
 		{ "overlap.com_ns>1",
 		  "unknown fact or rule overlap.com_ns; did you mean overlap.comm_ns?" },

@@ -477,7 +477,7 @@ static void findings_show_places(void **state)
 		{ "step_time.mean_ns 100000000\noverlap.exposed_comm_ratio 0.5\n"
 		  "overlap.exposed max_start_ns=50 max_ns=6\n",
 		  50, 6 },
-		{ STEPS "attention.scores_ns 80000000\n"
+		{ STEPS "attention.scores_total_ns 80000000\n"
 			"kernels.by_launcher name=k operator=aten::mm\n"
 			"kernels.by_launcher name=g operator=aten::_softmax\n" LONGEST,
 		  700, 9 },

@@ -14,40 +14,41 @@
 /* Two steps of 100 ms on one device: n ms in all are n ÷ 200 of the step. */
 #define STEPS                                                                                      \
 	"step_time.mean_ns 100000000\n"                                                            \
-	"opportunities.wall_ns 200000000\nopportunities.step_count 2\n"
+	"opportunities.wall_total_ns 200000000\nopportunities.step_count 2\n"
 
 /* So many gaps of so many ms in all, and the part of them that is the host's. */
 #define GAPS(count, ms, host)                                                                      \
 	STEPS "opportunities.short_gap_count " #count "\n"                                         \
-	      "opportunities.short_gap_ns " #ms "000000\n"                                         \
-	      "opportunities.short_gap_host_ns " #host "000000\n"
+	      "opportunities.short_gap_total_ns " #ms "000000\n"                                   \
+	      "opportunities.short_gap_host_total_ns " #host "000000\n"
 
 #define FUSIBLE(ms, saving)                                                                        \
 	STEPS "opportunities.fusible_count 400\n"                                                  \
-	      "opportunities.fusible_ns " #ms "000000\n"                                           \
-	      "opportunities.fusible_saving_ns " #saving "000000\n"
+	      "opportunities.fusible_total_ns " #ms "000000\n"                                     \
+	      "opportunities.fusible_saving_total_ns " #saving "000000\n"
 
-#define LAYOUT(ms) STEPS "opportunities.layout_count 40\nopportunities.layout_ns " #ms "000000\n"
+#define LAYOUT(ms)                                                                                 \
+	STEPS "opportunities.layout_count 40\nopportunities.layout_total_ns " #ms "000000\n"
 
 #define COPIES(count, copy, gap)                                                                   \
 	STEPS "opportunities.small_copy_count " #count "\n"                                        \
-	      "opportunities.small_copy_ns " #copy "000000\n"                                      \
-	      "opportunities.small_copy_gap_ns " #gap "000000\n"
+	      "opportunities.small_copy_total_ns " #copy "000000\n"                                \
+	      "opportunities.small_copy_gap_total_ns " #gap "000000\n"
 
 #define COLLECTIVES(count, ms)                                                                     \
 	STEPS "opportunities.tiny_comm_count " #count "\n"                                         \
-	      "opportunities.tiny_comm_exposed_ns " #ms "000000\n"
+	      "opportunities.tiny_comm_exposed_total_ns " #ms "000000\n"
 
 #define ATTENTION(ms, key_count)                                                                   \
-	STEPS "budget.wall_total_ns 200000000\nattention.scores_ns " #ms "000000\n"                \
-	      "attention.products_ns 8000000\nattention.softmax_count 24\n"                        \
+	STEPS "budget.wall_total_ns 200000000\nattention.scores_total_ns " #ms "000000\n"          \
+	      "attention.products_total_ns 8000000\nattention.softmax_count 24\n"                  \
 	      "attention.heads 96\nattention.queries 1024\nattention.keys " #key_count "\n"
 
 #define OPTIMIZER(count, grouped, busy, gap)                                                       \
 	STEPS "opportunities.optimizer_count " #count "\n"                                         \
 	      "opportunities.optimizer_grouped_count " #grouped "\n"                               \
-	      "opportunities.optimizer_ns " #busy "000000\n"                                       \
-	      "opportunities.optimizer_gap_ns " #gap "000000\n"
+	      "opportunities.optimizer_total_ns " #busy "000000\n"                                 \
+	      "opportunities.optimizer_gap_total_ns " #gap "000000\n"
 
 #define LAUNCHER(remedy, name, ms)                                                                 \
 	"opportunities.by_operator remedy=" remedy " operator=" name " event=k count=1 ns=" #ms    \
@@ -70,8 +71,8 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.SHORT", AT, GAPS(2000, 60, 0), NULL, "high" },
 	{ "KERNEL.SHORT", AT, GAPS(2000, 59, 0), NULL, "med" },
 	{ "KERNEL.SHORT", CHANGED, GAPS(2000, 40, 30), "KERNEL.SHORT.threshold=0.21", "" },
-	{ "KERNEL.SHORT", QUIET, "opportunities.wall_ns 0\nopportunities.short_gap_ns 0\n", NULL,
-	  "" },
+	{ "KERNEL.SHORT", QUIET,
+	  "opportunities.wall_total_ns 0\nopportunities.short_gap_total_ns 0\n", NULL, "" },
 
 	{ "KERNEL.MEMORY_BOUND", FIRES,
 	  FUSIBLE(100, 40) LAUNCHER("layout", "aten::other", 90) LAUNCHER("fuse", "aten::mul", 60)
@@ -172,9 +173,11 @@ static void advice_that_fits(void **state)
 {
 	static const struct advice_case advised[] = {
 		{ "KERNEL.SHORT", GAPS(2000, 40, 0), "CUDA graph" },
-		{ "KERNEL.SHORT", GAPS(2000, 40, 0) "opportunities.short_gap_graph_ns 19000000\n",
+		{ "KERNEL.SHORT",
+		  GAPS(2000, 40, 0) "opportunities.short_gap_graph_total_ns 19000000\n",
 		  "CUDA graph" },
-		{ "KERNEL.SHORT", GAPS(2000, 40, 0) "opportunities.short_gap_graph_ns 20000000\n",
+		{ "KERNEL.SHORT",
+		  GAPS(2000, 40, 0) "opportunities.short_gap_graph_total_ns 20000000\n",
 		  "replayed already" },
 		{ "KERNEL.OPTIMIZER", OPTIMIZER(960, 0, 4, 4), "torch.compile" },
 		{ "KERNEL.OPTIMIZER",

@@ -14,12 +14,14 @@
 /* Two steps of 100 ms, in which the device idles for 30 ms each: n ms in all are n ÷ 200. */
 #define STEPS                                                                                      \
 	"step_time.mean_ns 100000000\nidle.total_ns 30000000\n"                                    \
-	"patterns.step_count 2\npatterns.wall_ns 200000000\n"
+	"patterns.step_count 2\npatterns.wall_total_ns 200000000\n"
 #define BIASES(count) STEPS "patterns.conv_bias_count " #count "\n"
-#define TENSORS(ms) STEPS "patterns.host_tensor_count 6\npatterns.host_tensor_ns " #ms "000000\n"
-#define LOOPS(ms) STEPS "patterns.loop_count 2000\npatterns.loop_ns " #ms "000000\n"
+#define TENSORS(ms)                                                                                \
+	STEPS "patterns.host_tensor_count 6\npatterns.host_tensor_total_ns " #ms "000000\n"
+#define LOOPS(ms) STEPS "patterns.loop_count 2000\npatterns.loop_total_ns " #ms "000000\n"
 #define COPIES(count, ms)                                                                          \
-	STEPS "patterns.data_parallel_count " #count "\npatterns.data_parallel_ns " #ms "000000\n"
+	STEPS "patterns.data_parallel_count " #count "\npatterns.data_parallel_total_ns " #ms      \
+	      "000000\n"
 
 static const struct rule_case cases[] = {
 	{ "KERNEL.CONV_BIAS", FIRES, BIASES(40), NULL,

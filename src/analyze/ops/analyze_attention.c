@@ -18,11 +18,12 @@ enum {
 #define FACTS(X)                                                                                   \
 	X(SOFTMAX_COUNT, "softmax_count", COUNT,                                                   \
 	  "softmaxes over scores of unfused attention, in the steps that count")                   \
-	X(SCORES_NS, "scores_ns", NS,                                                              \
+	X(SCORES_NS, "scores_total_ns", NS,                                                        \
 	  "device time of operators on the scores that are no products")                           \
-	X(PRODUCTS_NS, "products_ns", NS,                                                          \
+	X(PRODUCTS_NS, "products_total_ns", NS,                                                    \
 	  "device time of products that make the scores or take them")                             \
-	X(HEADS, "heads", NUMBER, "heads times sequences of the scores with most of scores_ns")    \
+	X(HEADS, "heads", NUMBER,                                                                  \
+	  "heads times sequences of the scores with most of scores_total_ns")                      \
 	X(QUERIES, "queries", NUMBER, "their rows")                                                \
 	X(KEYS, "keys", NUMBER, "their columns")
 

@@ -42,36 +42,37 @@ static const char *const remedy_names[REMEDY_COUNT] = {
 };
 
 #define FACTS(X)                                                                                   \
-	X(WALL_NS, "wall_ns", NS, "wall time of the counted steps × devices")                      \
+	X(WALL_NS, "wall_total_ns", NS, "wall time of the counted steps × devices")                \
 	X(STEP_COUNT, "step_count", COUNT, "counted steps × devices")                              \
 	X(SHORT_GAP_COUNT, "short_gap_count", COUNT,                                               \
 	  "idle gaps of at most 100 µs between two kernels, both shorter than 10 µs")              \
-	X(SHORT_GAP_NS, "short_gap_ns", NS, "sum of these gaps")                                   \
-	X(SHORT_GAP_HOST_NS, "short_gap_host_ns", NS,                                              \
+	X(SHORT_GAP_NS, "short_gap_total_ns", NS, "sum of these gaps")                             \
+	X(SHORT_GAP_HOST_NS, "short_gap_host_total_ns", NS,                                        \
 	  "of them, before the launch call of the second kernel returned")                         \
-	X(SHORT_GAP_GRAPH_NS, "short_gap_graph_ns", NS,                                            \
+	X(SHORT_GAP_GRAPH_NS, "short_gap_graph_total_ns", NS,                                      \
 	  "of them, inside replayed CUDA or HIP graphs")                                           \
 	X(FUSIBLE_COUNT, "fusible_count", COUNT,                                                   \
 	  "elementwise, copy and reduction kernels of at least 10 µs, outside the optimizer, "    \
 	  "that no compiler made")                                                                 \
-	X(FUSIBLE_NS, "fusible_ns", NS, "device time of these")                                    \
-	X(FUSIBLE_SAVING_NS, "fusible_saving_ns", NS,                                              \
+	X(FUSIBLE_NS, "fusible_total_ns", NS, "device time of these")                              \
+	X(FUSIBLE_SAVING_NS, "fusible_saving_total_ns", NS,                                        \
 	  "of it, beyond the longest kernel of each uninterrupted run on a stream")                \
 	X(LAYOUT_COUNT, "layout_count", COUNT, "kernels that convert between NCHW and NHWC")       \
-	X(LAYOUT_NS, "layout_ns", NS, "device time of these")                                      \
+	X(LAYOUT_NS, "layout_total_ns", NS, "device time of these")                                \
 	X(SMALL_COPY_COUNT, "small_copy_count", COUNT, "memory copies of at most 64 KiB")          \
-	X(SMALL_COPY_NS, "small_copy_ns", NS, "device time of these while nothing else runs")      \
-	X(SMALL_COPY_GAP_NS, "small_copy_gap_ns", NS,                                              \
+	X(SMALL_COPY_NS, "small_copy_total_ns", NS,                                                \
+	  "device time of these while nothing else runs")                                          \
+	X(SMALL_COPY_GAP_NS, "small_copy_gap_total_ns", NS,                                        \
 	  "idle gaps of at most 100 µs directly before them")                                      \
 	X(TINY_COMM_COUNT, "tiny_comm_count", COUNT,                                               \
 	  "collectives of at most 1 MiB or, of unknown size, shorter than 1 ms")                   \
-	X(TINY_COMM_EXPOSED_NS, "tiny_comm_exposed_ns", NS,                                        \
+	X(TINY_COMM_EXPOSED_NS, "tiny_comm_exposed_total_ns", NS,                                  \
 	  "time of these that no computation hides")                                               \
 	X(OPTIMIZER_COUNT, "optimizer_count", COUNT, "kernels that the optimizer launched")        \
 	X(OPTIMIZER_GROUPED_COUNT, "optimizer_grouped_count", COUNT,                               \
 	  "of them, that update many tensors at once (foreach, fused)")                            \
-	X(OPTIMIZER_NS, "optimizer_ns", NS, "device time of the optimizer's kernels")              \
-	X(OPTIMIZER_GAP_NS, "optimizer_gap_ns", NS,                                                \
+	X(OPTIMIZER_NS, "optimizer_total_ns", NS, "device time of the optimizer's kernels")        \
+	X(OPTIMIZER_GAP_NS, "optimizer_gap_total_ns", NS,                                          \
 	  "idle gaps of at most 100 µs directly before them")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);

@@ -23,17 +23,17 @@ enum {
 
 #define FACTS(X)                                                                                   \
 	X(STEP_COUNT, "step_count", COUNT, "counted steps")                                        \
-	X(WALL_NS, "wall_ns", NS, "their wall time")                                               \
+	X(WALL_NS, "wall_total_ns", NS, "their wall time")                                         \
 	X(CONV_BIAS_COUNT, "conv_bias_count", COUNT,                                               \
 	  "convolutions with a bias, right before a batch norm")                                   \
 	X(HOST_TENSOR_COUNT, "host_tensor_count", COUNT,                                           \
 	  "tensors filled on the host and copied to a device at once")                             \
-	X(HOST_TENSOR_NS, "host_tensor_ns", NS, "host time of filling and copying them")           \
+	X(HOST_TENSOR_NS, "host_tensor_total_ns", NS, "host time of filling and copying them")     \
 	X(LOOP_COUNT, "loop_count", COUNT, "iterations of loops that index a tensor")              \
-	X(LOOP_NS, "loop_ns", NS, "host time of these loops")                                      \
+	X(LOOP_NS, "loop_total_ns", NS, "host time of these loops")                                \
 	X(DATA_PARALLEL_COUNT, "data_parallel_count", COUNT,                                       \
 	  "operators of torch.nn.DataParallel, in a trace of several devices")                     \
-	X(DATA_PARALLEL_NS, "data_parallel_ns", NS, "host time of these")
+	X(DATA_PARALLEL_NS, "data_parallel_total_ns", NS, "host time of these")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 

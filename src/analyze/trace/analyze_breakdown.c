@@ -10,7 +10,7 @@
 #include "base/sum.h"
 
 #define FACTS(X)                                                                                   \
-	X(WALL_NS, "wall_ns", NS, "what all parts sum to: as budget.wall_total_ns")                \
+	X(WALL_NS, "wall_total_ns", NS, "what all parts sum to: as budget.wall_total_ns")          \
 	X(STEP_COUNT, "step_count", COUNT, "as budget.step_count")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
