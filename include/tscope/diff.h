@@ -26,6 +26,7 @@ struct tscope_diff_options {
 	struct tscope_rule_options rules; /* how both sides are diagnosed */
 	/* Losses a and b are equal up to |a − b| <= tolerance × max(|a|, |b|); 0: exactly. */
 	double loss_tolerance;
+	size_t trend_runs; /* of tscope_trend_open(): good runs that make the baseline; 0: 20 */
 };
 
 /*
@@ -47,6 +48,16 @@ enum tscope_status tscope_diff_open(struct tscope_diff **ret,
 enum tscope_status tscope_diff_open_many(struct tscope_diff **ret, const char *const *paths,
 					 size_t count, const struct tscope_diff_options *options,
 					 struct tscope_error *err);
+
+/*
+ * A history, oldest run first: of `--format metrics`, whose files hold many runs, and of anything
+ * that is a side. The newest run is side B. Side A is the run with the median step of the last
+ * good ones before it; a fact is compared with its own median over these. Facts of the analyzer
+ * history say where the level of any fact changed. Failures as above.
+ */
+enum tscope_status tscope_trend_open(struct tscope_diff **ret, const char *const *paths,
+				     size_t count, const struct tscope_diff_options *options,
+				     struct tscope_error *err);
 
 void tscope_diff_free(struct tscope_diff *diff); /* NULL is fine */
 

@@ -4,6 +4,7 @@
  * what changed and reports; the exit code is the worst of what these came to.
  */
 #include "command.h"
+#include "diff_report.h"
 #include "gates.h"
 #include "load_run.h"
 #include "loss.h"
@@ -33,12 +34,18 @@ static enum exit_code judge_saved(const struct tscope_diff_side *side, bool is_s
 }
 
 /* Opens both sides, and says what of them is damaged; *diff is NULL where it cannot go on. */
-static enum exit_code load(struct tscope_diff **diff, const struct options *options)
+static enum exit_code load(struct tscope_diff **diff,
+			   enum tscope_status (*open)(struct tscope_diff **ret,
+						      const char *const *paths, size_t count,
+						      const struct tscope_diff_options *options,
+						      struct tscope_error *err),
+			   const struct options *options)
 {
 	struct tscope_diff_options diff_options = {
 		.run = load_run_options(options),
 		.rules = { options->rule_changes.items, options->rule_changes.count },
 		.loss_tolerance = options->loss_tolerance,
+		.trend_runs = options->trend_runs,
 	};
 	enum exit_code code = EXIT_CODE_OK;
 	struct tscope_error err = { 0 };
@@ -48,8 +55,8 @@ static enum exit_code load(struct tscope_diff **diff, const struct options *opti
 	*diff = NULL;
 	progress_start(&progress, options, &diff_options.run.trace);
 	progress.is_of_many = true;
-	status = tscope_diff_open_many(diff, (const char *const *)options->operands,
-				       (size_t)options->operand_count, &diff_options, &err);
+	status = open(diff, (const char *const *)options->operands, (size_t)options->operand_count,
+		      &diff_options, &err);
 	progress_stop(&progress);
 	if (status != TSCOPE_OK) {
 		say_error(NULL, &err, ""); /* the message names the side */
@@ -108,18 +115,26 @@ static enum exit_code report(const struct tscope_diff *diff, const struct option
 	return code;
 }
 
-static enum exit_code run_diff(const struct options *options)
+enum exit_code diff_report(enum tscope_status (*open)(struct tscope_diff **ret,
+						      const char *const *paths, size_t count,
+						      const struct tscope_diff_options *options,
+						      struct tscope_error *err),
+			   const struct options *options)
 {
-	enum exit_code code = check_operands(options);
 	struct tscope_diff *diff;
+	enum exit_code code = load(&diff, open, options);
 
-	if (code != EXIT_CODE_OK)
-		return code;
-	code = load(&diff, options);
 	if (diff)
 		code = worse(code, report(diff, options));
 	tscope_diff_free(diff);
 	return code;
+}
+
+static enum exit_code run_diff(const struct options *options)
+{
+	enum exit_code code = check_operands(options);
+
+	return code == EXIT_CODE_OK ? diff_report(tscope_diff_open_many, options) : code;
 }
 
 const struct command command_diff = {

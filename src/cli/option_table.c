@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define FIELD(name) offsetof(struct options, name)
-#define JUDGES "trace, memory, hang, report, diff, export"
+#define JUDGES "trace, memory, hang, report, diff, trend, export"
 #define READERS JUDGES ", map, slice"
-#define REPORTERS "trace, memory, hang, report, diff"
+#define REPORTERS "trace, memory, hang, report, diff, trend"
 #define TRACE_READERS "trace, report, diff, export, map"
 #define TRACE_REPORTERS "trace, report, diff"
 #define RUN_REPORTERS "report, diff"
@@ -36,8 +36,14 @@ const struct option_row option_rows[] = {
 	  tscope_gate_check },
 	{ "diff", "fail-on", "GATE", "exit 1 if it trips: mfu<-2%, new-finding (repeatable)",
 	  parse_value, FIELD(gates), tscope_gate_check_change },
-	{ "diff", "no-significance", NULL, "gates on changes trip on those within noise, too",
-	  parse_flag, FIELD(no_significance), NULL },
+	{ "trend", "fail-on", "GATE",
+	  "exit 1 if it trips: step_time.mean_ns>+3% of trend (repeatable)", parse_value,
+	  FIELD(gates), tscope_gate_check_change },
+	{ "trend", "last", "N", "good runs that make the trend (default: 20)",
+	  parse_positive_unsigned, FIELD(trend_runs), NULL },
+	{ "diff, trend", "no-significance", NULL,
+	  "gates on changes trip on those within noise, too", parse_flag, FIELD(no_significance),
+	  NULL },
 	{ JUDGES, "undecided", "VERDICT", "gates that cannot tell: fail (default) or pass",
 	  parse_undecided, FIELD(undecided_pass), NULL },
 	{ JUDGES, "rule", "CHANGE", "ID=off|low|med|high or ID.threshold=X (repeatable)",
@@ -46,7 +52,7 @@ const struct option_row option_rows[] = {
 	  parse_tolerance, FIELD(loss_tolerance), NULL },
 	{ "diff", "baseline", "PATH", "side A, where one path is given: diff RUN", parse_text,
 	  FIELD(baseline), NULL },
-	{ "diff", "all", NULL, "also what did not change, or matters little", parse_flag,
+	{ "diff, trend", "all", NULL, "also what did not change, or matters little", parse_flag,
 	  FIELD(all), NULL },
 	{ "report", "list-facts", NULL, "print every fact with its unit and meaning", parse_flag,
 	  FIELD(list_facts), NULL },
@@ -73,6 +79,8 @@ const struct option_row option_rows[] = {
 	{ REPORTERS, "format", "FORMAT[=FILE]", NULL, parse_format, FIELD(formats), NULL },
 	{ REPORTERS, "output", "FILE", "write the report to FILE, whole or not at all", parse_text,
 	  FIELD(output), NULL },
+	{ REPORTERS, "tag", "KEY=TEXT", "for metrics: run=, time= or commit= (repeatable)",
+	  parse_tag, FIELD(tags), NULL },
 	{ REPORTERS, "top", "N", "rows of each ranking (default: 10)", parse_count, FIELD(top),
 	  NULL },
 	{ REPORTERS, "full", NULL, "all sections, not one screen; json: all rows", parse_flag,

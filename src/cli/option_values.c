@@ -217,6 +217,22 @@ static unsigned find_word(const char *text, const char *const *words)
 	return i;
 }
 
+/* "commit=4cb859f" */
+const char *parse_tag(const char *text, void *field)
+{
+	static const char *const keys[] = { "run=", "time=", "commit=", NULL };
+	struct option_tags *tags = field;
+	const char **const to[] = { &tags->run, &tags->time, &tags->commit };
+	size_t i = 0;
+
+	while (keys[i] && strncmp(text, keys[i], strlen(keys[i])) != 0)
+		i++;
+	if (!keys[i] || text[strlen(keys[i])] == '\0')
+		return "run=TEXT, time=TEXT or commit=TEXT";
+	*to[i] = text + strlen(keys[i]);
+	return NULL;
+}
+
 const char *parse_color(const char *text, void *field)
 {
 	static const char *const words[] = { "auto", "always", "never", NULL };

@@ -23,6 +23,7 @@ const char *parse_flag(const char *text, void *field);
 const char *parse_text(const char *text, void *field);
 const char *parse_value(const char *text, void *field);
 const char *parse_format(const char *text, void *field);
+const char *parse_tag(const char *text, void *field);
 const char *parse_color(const char *text, void *field);
 const char *parse_moment(const char *text, void *field);
 const char *parse_undecided(const char *text, void *field);

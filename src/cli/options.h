@@ -49,6 +49,9 @@ struct options {
 	struct tscope_analysis_options analysis;
 	struct option_values gates, rule_changes;
 	struct option_formats formats;
+	struct option_tags {
+		const char *run, *time, *commit; /* NULL: not given */
+	} tags;
 	const char *output;     /* NULL: standard output */
 	const char *folder;     /* of export, map; NULL: not given */
 	const char *tables;     /* of export: "run.sqlite", "csv:DIR"; NULL: not given */
@@ -63,6 +66,7 @@ struct options {
 	const char *baseline;  /* of diff; NULL: not given */
 	const char *config;    /* NULL: looked for */
 	double loss_tolerance; /* of diff */
+	unsigned trend_runs;   /* of trend; 0: not given */
 	bool all, no_significance, one_run;
 	bool undecided_pass, no_sandbox, no_config, no_pager;
 	const char *shown; /* sections; NULL: not given */

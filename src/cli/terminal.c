@@ -72,6 +72,15 @@ static unsigned rows(const struct options *options)
 	return is_seen ? terminal_size().rows : 0;
 }
 
+/* GitHub and GitLab say which commit a job is about. */
+static const char *commit(const struct options *options)
+{
+	const char *commit = options->tags.commit;
+
+	commit = commit ? commit : getenv("GITHUB_SHA");
+	return commit ? commit : getenv("CI_COMMIT_SHA");
+}
+
 struct tscope_report_options terminal_report_options(const struct options *options)
 {
 	return (struct tscope_report_options){
@@ -91,6 +100,9 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.verbose = options->verbose,
 		.all = options->all,
 		.undecided_pass = options->undecided_pass,
+		.run_tag = options->tags.run,
+		.time_tag = options->tags.time,
+		.commit_tag = commit(options),
 		.all_rows = options->full,
 	};
 }

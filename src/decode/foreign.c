@@ -29,6 +29,8 @@ static const struct foreign_head heads[] = {
 	{ TEXT("\1\0\0\0\0\0\0\0\1"), TEXT(""), CVF },
 	{ TEXT("\1\0\0\0\0\0\0\0\2"), TEXT(""), CVF },
 	{ TEXT("\1\0\0\0\0\0\0\0\3"), TEXT(""), CVF },
+	{ TEXT("\x89TSR\r\n"), TEXT(""),
+	  "ranks of a run that `tscope map` read: use `tscope report FILE`" },
 	{ TEXT("memray\0"), TEXT(""), "a memray capture, not a trace: use `tscope memory FILE`" },
 	{ TEXT("\xff\xfe"), TEXT(""), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
 	{ TEXT("\xfe\xff"), TEXT(""), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },

@@ -25,6 +25,8 @@ enum {
 	KEY_STRING_TABLE,
 	KEY_ALLOCATOR_TYPES,
 	KEY_TRACE_EVENTS,
+	KEY_RUN,
+	KEY_FACT,
 };
 
 static const struct str known_keys[] = {
@@ -44,6 +46,8 @@ static const struct str known_keys[] = {
 	[KEY_STRING_TABLE] = TEXT("string_table"),
 	[KEY_ALLOCATOR_TYPES] = TEXT("allocator_type_distribution"),
 	[KEY_TRACE_EVENTS] = TEXT("traceEvents"),
+	[KEY_RUN] = TEXT("run"),
+	[KEY_FACT] = TEXT("fact"),
 };
 
 struct foreign_json {
@@ -67,6 +71,7 @@ static const struct foreign_json documents[] = {
 	{ HAS(NODES) | HAS(SAMPLES) | HAS(TIME_DELTAS),
 	  "a V8 CPU profile (.cpuprofile), not a Chrome trace" },
 	{ HAS(STEP) | HAS(PHASES), "a pytscope step log (steps.jsonl), not a trace" },
+	{ HAS(RUN) | HAS(FACT), "a history of runs (--format metrics): use `tscope trend FILE`" },
 	{ HAS(CELLS), "a Jupyter notebook, not a trace" },
 	{ HAS(PG_CONFIG) | HAS(ENTRIES), FLIGHT_RECORDER },
 	{ HAS(STRING_TABLE), TORCH_TRACE },

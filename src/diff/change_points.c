@@ -3,11 +3,23 @@
 #include "diff/change_points.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analyze/shared/chance.h"
+#include "analyze/shared/robust.h"
 
 /* Smaller changes are none, however certain. */
 static const double min_ratio = 0.002;
+/* A run is odd by so many robust standard deviations. */
+static const double odd_deviations = 5;
+/*
+ * Splits of which twice the logarithm of the likelihood is less than the best one's by more are
+ * excluded: one falls so far short by chance with a probability of 1 - (1 - exp(-x / 2))^2.
+ */
+static const double excluded_by = 7.35;
+
+enum { NEIGHBOURHOOD = 5 };
 
 struct split {
 	size_t first; /* 0: none */
@@ -49,6 +61,35 @@ static double p_of(const struct sums *sums, size_t begin, size_t at, size_t end)
 				    degrees);
 }
 
+/* The median of the runs around one, itself among them. */
+static double local_median(const double *values, size_t count, size_t i)
+{
+	size_t half = NEIGHBOURHOOD / 2, begin = i > half ? i - half : 0;
+	double near[NEIGHBOURHOOD];
+
+	if (begin > count - NEIGHBOURHOOD)
+		begin = count - NEIGHBOURHOOD;
+	memcpy(near, values + begin, sizeof(near));
+	return tsi_median(near, NEIGHBOURHOOD);
+}
+
+/* The values, without odd runs. */
+static const double *tame(const double *values, size_t count, struct arena *arena)
+{
+	double *tamed = tsi_arena_new(arena, count, sizeof(*tamed));
+	double *distances = tsi_arena_new(arena, count, sizeof(*distances));
+
+	if (!tamed || !distances || count < NEIGHBOURHOOD)
+		return values;
+	for (size_t i = 0; i < count; i++)
+		distances[i] = fabs(values[i] - local_median(values, count, i));
+	memcpy(tamed, distances, count * sizeof(*tamed));
+	double most = odd_deviations * 1.4826 * tsi_median(tamed, count);
+	for (size_t i = 0; i < count; i++)
+		tamed[i] = distances[i] > most ? local_median(values, count, i) : values[i];
+	return tamed;
+}
+
 /* The split that leaves the least scatter. */
 static struct split best_split(const struct sums *sums, size_t begin, size_t end)
 {
@@ -87,6 +128,20 @@ static void split(struct walk *walk, size_t begin, size_t end)
 	split(walk, best.first, end);
 }
 
+static void put_reach(const struct sums *sums, struct change_point *point, size_t begin, size_t end)
+{
+	double least = scatter_of(sums, begin, point->first) + scatter_of(sums, point->first, end);
+
+	point->earliest = point->latest = point->first;
+	for (size_t at = begin + 1; least > 0 && at < end; at++) {
+		double scatter = scatter_of(sums, begin, at) + scatter_of(sums, at, end);
+		if ((double)(end - begin) * log(scatter / least) > excluded_by)
+			continue;
+		point->earliest = at < point->earliest ? at : point->earliest;
+		point->latest = at > point->latest ? at : point->latest;
+	}
+}
+
 static void put_levels(struct walk *walk, size_t count)
 {
 	struct change_point *items = walk->found.items;
@@ -96,12 +151,14 @@ static void put_levels(struct walk *walk, size_t count)
 		size_t end = i + 1 < walk->found.count ? items[i + 1].first : count;
 		items[i].before = mean_of(&walk->sums, begin, items[i].first);
 		items[i].after = mean_of(&walk->sums, items[i].first, end);
+		put_reach(&walk->sums, &items[i], begin, end);
 	}
 }
 
 struct change_points tsi_change_points(const double *values, size_t count, size_t comparisons,
 				       struct arena *arena)
 {
+	values = tame(values, count, arena);
 	struct walk walk = {
 		.sums = { .values = values,
 			  .sums = tsi_arena_new(arena, count + 1, sizeof(double)),

@@ -8,7 +8,8 @@
  * Where the level of a figure changed for good, in runs one after the other. The runs are split
  * where Student's t of both halves is largest; the split counts if it is significant with all
  * places in mind where it could have been, and each part is split again. One odd run is no change:
- * each level has three runs or more.
+ * each level has three runs or more, and a run far from the two on either side counts as their
+ * median.
  *
  * A level that is left again after few runs may hide: no single split shows it.
  *
@@ -19,8 +20,9 @@
 enum { CHANGE_POINT_MIN_RUNS = 8, CHANGE_POINT_MIN_LEVEL = 3 };
 
 struct change_point {
-	size_t first;         /* the first run of the new level */
-	double before, after; /* means of the levels */
+	size_t first;            /* the first run of the new level, most likely */
+	size_t earliest, latest; /* it is one of these, with a confidence of 95 % */
+	double before, after;    /* means of the levels */
 	double p_value;
 };
 

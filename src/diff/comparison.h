@@ -27,8 +27,24 @@ struct diff_side {
 struct history_run {
 	const char *path;
 	/* Absent where the run does not say. */
-	struct tscope_value step_ns, reach_ns, mfu, exposed_comm_ns, peak_bytes;
-	int64_t finding_count;
+	struct tscope_value step_ns, reach_ns, mfu, exposed_comm_ns, peak_bytes, finding_count;
+};
+
+/* A fact over several runs, per step as fact_changes has it; without runs that do not say it. */
+struct history_series {
+	size_t *runs; /* indices */
+	double *values;
+	size_t count, run_capacity, value_capacity;
+};
+
+/*
+ * A history of runs of which B is the newest: a fact of A is its median over the last good ones
+ * before (trend.h), and what differs from that is judged by how much those differ.
+ */
+struct trend {
+	const struct tscope_analysis **runs; /* the good ones */
+	size_t count;
+	const struct history_series *series; /* by tsi_fact_place() */
 };
 
 struct comparison {
@@ -37,6 +53,7 @@ struct comparison {
 	/* All runs where there are more than two: the sides are the first and the last. */
 	const struct history_run *runs;
 	size_t run_count;
+	const struct trend *trend; /* NULL: A is a run */
 };
 
 /* Whether a figure of both sides changed, and how that is known. */
@@ -58,6 +75,18 @@ const char *tsi_diff_verdict_name(enum diff_verdict verdict);
 /* Figures of a run (diff_history.c). */
 struct history_run tsi_history_run(const char *path, const struct tscope_analysis *analysis,
 				   const struct tscope_diagnosis *diagnosis);
+
+/* The mean step is known to this, to either side, with 95 %; absent of fewer than two steps. */
+struct tscope_value tsi_step_reach(const struct tscope_analysis *analysis);
+
+/*
+ * A fact of the whole; a sum divided by the steps that it is over, so that runs of different
+ * lengths can be compared: tsi_divide_total() by tsi_total_steps().
+ */
+struct tscope_value tsi_per_step(const struct tscope_analysis *analysis, size_t analyzer,
+				 size_t fact);
+struct tscope_value tsi_divide_total(struct tscope_value sum, int64_t steps, enum tscope_unit unit);
+int64_t tsi_total_steps(const struct tscope_analysis *analysis, enum tscope_total total);
 
 /* The rank of a side with this number, or NULL. */
 const struct diff_rank *tsi_diff_find_rank(const struct diff_side *side, int64_t number);

@@ -205,8 +205,9 @@ static const struct step_test *test_of(const struct part_tests *tests,
 
 static void judge(struct explanation *explanation, struct arena *scratch)
 {
-	const struct tested_sides sides = { { explanation->analyses[TSCOPE_SIDE_A],
-					      explanation->analyses[TSCOPE_SIDE_B] } };
+	const struct tested_sides sides = {
+		{ explanation->analyses[TSCOPE_SIDE_A], explanation->analyses[TSCOPE_SIDE_B] }, NULL
+	};
 	struct explained_step *step = &explanation->step;
 	enum certainty *certainties =
 		tsi_arena_new(scratch, step->line_count, sizeof(*certainties));

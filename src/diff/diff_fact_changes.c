@@ -17,6 +17,7 @@
 #include "base/ckd.h"
 #include "diff/fact_basis.h"
 #include "diff/step_tests.h"
+#include "diff/trend.h"
 
 #define FACTS(X)                                                                                   \
 	X(COMPARED_COUNT, "compared_count", COUNT, "facts that both sides have")                   \
@@ -60,15 +61,18 @@ enum source { SOURCE_WHOLE, SOURCE_FIRST_RANK, SOURCE_COUNT };
 
 struct tests {
 	const struct diff_side *sides;
+	const struct trend *trend; /* or NULL */
+	struct arena *scratch;
 	struct tested_sides sources[SOURCE_COUNT];
 	struct step_test time[SOURCE_COUNT];
 	struct step_test allocation; /* of the lowest rank, as memory.* are */
 	struct part_tests parts, shares;
 };
 
-static struct tests test_sides(const struct diff_side *sides, struct arena *scratch)
+static struct tests test_sides(const struct comparison *comparison, struct arena *scratch)
 {
-	struct tests tests = { .sides = sides };
+	const struct diff_side *sides = comparison->sides;
+	struct tests tests = { .sides = sides, .trend = comparison->trend, .scratch = scratch };
 	const struct tested_sides *whole = &tests.sources[SOURCE_WHOLE];
 
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
@@ -105,28 +109,6 @@ static bool is_there(const struct compared_fact *fact, enum tscope_side side)
 	return fact->values[side].kind != TSCOPE_VALUE_ABSENT;
 }
 
-static int64_t steps_of(const struct tscope_analysis *analysis, enum tscope_total total)
-{
-	static const char *const counts[] = {
-		[TSCOPE_TOTAL_STEPS] = "budget.step_count",
-		[TSCOPE_TOTAL_TIMED] = "step_time.count",
-		[TSCOPE_TOTAL_CAPTURE] = "steps.count",
-	};
-
-	return tsi_lookup_int(analysis, counts[total]);
-}
-
-/* Figures in ns or bytes stay integers. */
-static struct tscope_value divide(struct tscope_value sum, int64_t steps, enum tscope_unit unit)
-{
-	double number;
-
-	if (sum.kind == TSCOPE_VALUE_INT && (unit == TSCOPE_UNIT_NS || unit == TSCOPE_UNIT_BYTES) &&
-	    sum.integer >= 0)
-		return tsi_mean(sum.integer, steps);
-	return tsi_diff_number(sum, &number) ? tsi_real(number / (double)steps) : sum;
-}
-
 static void divide_by_steps(struct compared_fact *fact, const struct tests *tests)
 {
 	const struct tscope_analyzer_def *def = tscope_analyzer(fact->analyzer);
@@ -138,14 +120,14 @@ static void divide_by_steps(struct compared_fact *fact, const struct tests *test
 		return;
 	fact->is_per_step = true;
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
-		steps[i] = steps_of(tests->sources[fact->source].analysis[i], total);
+		steps[i] = tsi_total_steps(tests->sources[fact->source].analysis[i], total);
 		fact->is_per_step &= steps[i] > 0 || !is_there(fact, (enum tscope_side)i);
 	}
 	fact->is_as_long = steps[TSCOPE_SIDE_A] == steps[TSCOPE_SIDE_B];
 	for (size_t i = 0; fact->is_per_step && i < TSCOPE_SIDE_COUNT; i++)
 		if (is_there(fact, (enum tscope_side)i))
-			fact->values[i] =
-				divide(fact->values[i], steps[i], def->facts[fact->fact].unit);
+			fact->values[i] = tsi_divide_total(fact->values[i], steps[i],
+							   def->facts[fact->fact].unit);
 }
 
 static void read_fact(struct compared_fact *fact, const struct tests *tests)
@@ -162,6 +144,30 @@ static void read_fact(struct compared_fact *fact, const struct tests *tests)
 				analysis, fact->analyzer, fact->fact, TSCOPE_WHOLE_TRACE);
 	}
 	divide_by_steps(fact, tests);
+}
+
+static bool are_numbers(const struct compared_fact *fact)
+{
+	double number;
+
+	return tsi_diff_number(fact->values[TSCOPE_SIDE_A], &number) ||
+	       tsi_diff_number(fact->values[TSCOPE_SIDE_B], &number);
+}
+
+/* Of a trend: what is median there takes the place of A. */
+static struct trend_figure read_trend(struct compared_fact *fact, const struct tests *tests)
+{
+	const struct tscope_analyzer_def *def = tscope_analyzer(fact->analyzer);
+	struct tscope_value newest =
+		tsi_per_step(tests->sides[TSCOPE_SIDE_B].analysis, fact->analyzer, fact->fact);
+	struct trend_figure figure =
+		tsi_trend_figure(tests->trend, fact->analyzer, fact->fact, newest, tests->scratch);
+
+	fact->is_per_step = tscope_fact_total(def, fact->fact) != TSCOPE_TOTAL_NONE;
+	fact->values[TSCOPE_SIDE_A] = figure.median;
+	fact->values[TSCOPE_SIDE_B] = newest;
+	fact->doubts[TSCOPE_SIDE_A] = NULL;
+	return figure;
 }
 
 static bool are_equal(struct tscope_value a, struct tscope_value b)
@@ -306,17 +312,46 @@ static void judge_difference(struct compared_fact *fact, const struct tests *tes
 	}
 }
 
+/*
+ * The newest run is what it is: where runs vary by chance, only its own steps leave open how long
+ * it is.
+ */
+static void judge_by_trend(struct compared_fact *fact, const struct tests *tests,
+			   const struct trend_figure *figure, enum fact_basis basis)
+{
+	double median = 0, newest = 0, reach = 0;
+
+	fact->verdict = figure->test.verdict;
+	if (basis == BASIS_EXACT && fact->verdict == DIFF_CHANGED && figure->test.p_value == 0)
+		fact->verdict = DIFF_EXACT;
+	if (!tsi_is_tested(fact->verdict) ||
+	    !tsi_diff_number(fact->values[TSCOPE_SIDE_A], &median) ||
+	    !tsi_diff_number(fact->values[TSCOPE_SIDE_B], &newest))
+		return;
+	fact->p_value = tsi_real(figure->test.p_value);
+	if (strcmp(fact->id, "step_time.mean_ns") == 0)
+		tsi_diff_number(tsi_step_reach(tests->sides[TSCOPE_SIDE_B].analysis), &reach);
+	bound(fact, (newest - reach - median) / fabs(median),
+	      (newest + reach - median) / fabs(median), false);
+}
+
 static void judge(struct compared_fact *fact, const struct tests *tests,
 		  const struct fact_judgement *judgement)
 {
-	bool is_in_a = is_there(fact, TSCOPE_SIDE_A), is_in_b = is_there(fact, TSCOPE_SIDE_B);
+	struct trend_figure figure = { 0 };
+	bool is_of_trend = tests->trend && are_numbers(fact);
 
+	if (is_of_trend)
+		figure = read_trend(fact, tests);
+	bool is_in_a = is_there(fact, TSCOPE_SIDE_A), is_in_b = is_there(fact, TSCOPE_SIDE_B);
 	if (!is_in_a || !is_in_b)
 		fact->verdict = is_in_a ? DIFF_ONLY_A : DIFF_ONLY_B;
 	else if (are_equal(fact->values[TSCOPE_SIDE_A], fact->values[TSCOPE_SIDE_B]))
 		fact->verdict = DIFF_SAME;
 	else if (fact->doubts[TSCOPE_SIDE_A] || fact->doubts[TSCOPE_SIDE_B])
 		fact->verdict = DIFF_NOT_TESTED;
+	else if (is_of_trend)
+		judge_by_trend(fact, tests, &figure, judgement->basis);
 	else
 		judge_difference(fact, tests, judgement);
 }
@@ -386,7 +421,7 @@ static void diff_fact_changes(const struct analysis_scope *scope, struct fact_sh
 {
 	struct listing listing = {
 		.out = out,
-		.tests = test_sides(scope->comparison->sides, tsi_sheet_scratch(out)),
+		.tests = test_sides(scope->comparison, tsi_sheet_scratch(out)),
 	};
 
 	for (size_t i = 0; i < tscope_analyzer_count(); i++)

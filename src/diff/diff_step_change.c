@@ -171,7 +171,8 @@ static void diff_step_change(const struct analysis_scope *scope, struct fact_she
 {
 	const struct diff_side *sides = scope->comparison->sides;
 	struct tested_sides tested = { { sides[TSCOPE_SIDE_A].analysis,
-					 sides[TSCOPE_SIDE_B].analysis } };
+					 sides[TSCOPE_SIDE_B].analysis },
+				       scope->comparison->trend };
 	struct step_test time = tsi_test_step_time(&tested, 1, tsi_sheet_scratch(out));
 
 	if (!time.is_in[TSCOPE_SIDE_A] && !time.is_in[TSCOPE_SIDE_B])

@@ -350,6 +350,21 @@ static bool is_known(const struct sample_moments *moments)
 	       isfinite(moments->deviation);
 }
 
+static struct sample_test test_means(const struct sample_moments *a, const struct sample_moments *b,
+				     size_t comparisons)
+{
+	struct moments a_moments = { a->mean, a->deviation * a->deviation, a->count, a->count };
+	struct moments b_moments = { b->mean, b->deviation * b->deviation, b->count, b->count };
+	struct mean_difference means = mean_difference_of(&a_moments, &b_moments);
+	struct sample_test result = undecided;
+
+	result.method = SAMPLE_TEST_MEAN;
+	result.p_value = corrected(mean_p(&means), comparisons);
+	result.verdict = verdict_of(result.p_value);
+	put_mean_interval(&result, &means, SAMPLE_TEST_ALPHA / (double)comparisons);
+	return result;
+}
+
 struct sample_test tsi_moments_test(const struct sample_moments *a, const struct sample_moments *b,
 				    size_t comparisons)
 {
@@ -361,14 +376,16 @@ struct sample_test tsi_moments_test(const struct sample_moments *a, const struct
 		return same;
 	if (tsi_rank_sum_least_p((size_t)a->count, (size_t)b->count) > SAMPLE_TEST_ALPHA)
 		return result;
-	struct moments a_moments = { a->mean, a->deviation * a->deviation, a->count, a->count };
-	struct moments b_moments = { b->mean, b->deviation * b->deviation, b->count, b->count };
-	struct mean_difference means = mean_difference_of(&a_moments, &b_moments);
-	result.method = SAMPLE_TEST_MEAN;
-	result.p_value = corrected(mean_p(&means), comparisons);
-	result.verdict = verdict_of(result.p_value);
-	put_mean_interval(&result, &means, SAMPLE_TEST_ALPHA / (double)comparisons);
-	return result;
+	return test_means(a, b, comparisons);
+}
+
+struct sample_test tsi_prediction_test(const struct sample_moments *sample, double value)
+{
+	const struct sample_moments one = { value, 0, 1 };
+
+	if (!is_known(sample) || !is_known(&one) || sample->count < 2)
+		return undecided;
+	return sample->mean == value && sample->deviation == 0 ? same : test_means(sample, &one, 1);
 }
 
 const char *tsi_sample_test_method_name(enum sample_test_method method)

@@ -72,6 +72,9 @@ struct sample_moments {
 struct sample_test tsi_moments_test(const struct sample_moments *a, const struct sample_moments *b,
 				    size_t comparisons);
 
+/* Whether one value is of the kind of a sample: undecided of fewer than two. */
+struct sample_test tsi_prediction_test(const struct sample_moments *sample, double value);
+
 /* "rank", "mean", "none". */
 const char *tsi_sample_test_method_name(enum sample_test_method method);
 

@@ -11,6 +11,7 @@
 #include "analyze/lookup.h"
 #include "base/sort.h"
 #include "base/sum.h"
+#include "diff/trend.h"
 
 /* A share of 1 in a sample of integers. */
 static const double whole_share = 1e9;
@@ -149,6 +150,19 @@ static void close_scratch(struct arena *scratch, struct arena *memory)
 	tsi_arena_deinit(scratch);
 }
 
+static void test_by_trend(struct step_test *test, const struct tested_sides *sides,
+			  struct arena *scratch)
+{
+	struct tscope_value newest =
+		tsi_lookup(sides->analysis[TSCOPE_SIDE_B], "step_time.mean_ns");
+	size_t analyzer, fact;
+
+	if (!tsi_find_fact("step_time.mean_ns", &analyzer, &fact))
+		return;
+	test->test = tsi_trend_figure(sides->trend, analyzer, fact, newest, scratch).test;
+	test->verdict = test->test.verdict;
+}
+
 struct step_test tsi_test_step_time(const struct tested_sides *sides, size_t comparisons,
 				    struct arena *memory)
 {
@@ -167,7 +181,9 @@ struct step_test tsi_test_step_time(const struct tested_sides *sides, size_t com
 			test.doubt = tsi_lookup_doubt(sides->analysis[i], "step_time.mean_ns");
 	}
 	test.verdict = verdict_by_presence(&test);
-	if (are_there && !test.doubt)
+	if (sides->trend && test.is_in[TSCOPE_SIDE_A] && test.is_in[TSCOPE_SIDE_B] && !test.doubt)
+		test_by_trend(&test, sides, &scratch);
+	else if (are_there && !test.doubt)
 		test_pair(&test, &pair, comparisons, &scratch);
 	close_scratch(&scratch, memory);
 	return test;

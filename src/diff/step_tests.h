@@ -23,6 +23,8 @@ struct step_test {
 
 struct tested_sides {
 	const struct tscope_analysis *analysis[TSCOPE_SIDE_COUNT];
+	const struct trend
+		*trend; /* what the step time of B is tested by, in place of A; or NULL */
 };
 
 /*

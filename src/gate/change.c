@@ -58,13 +58,28 @@ static bool find_row(struct change_row *change, const struct tscope_analysis *ch
 	return false;
 }
 
-/* Trips if a side lacks the figure; undecided if it is unreliable. */
+/* Runs of the trend that A is; -1: A is a run. */
+static int64_t trend_count(const struct tscope_analysis *changes)
+{
+	struct tscope_value count = tsi_lookup(changes, "history.trend_count");
+
+	return count.kind == TSCOPE_VALUE_INT ? count.integer : -1;
+}
+
+/*
+ * Trips if a side lacks the figure, but a trend only begins somewhere; undecided if it is
+ * unreliable.
+ */
 static bool judge_sides(struct tscope_gate_result *result, const struct change_row *change,
-			const char *fact)
+			const char *fact, const struct tscope_analysis *changes)
 {
 	const char *a_doubt = text_of(change, "a_doubt"), *b_doubt = text_of(change, "b_doubt");
 	bool is_in_a = !is_verdict(change, DIFF_ONLY_B), is_in_b = !is_verdict(change, DIFF_ONLY_A);
 
+	if (!is_in_a && is_in_b && trend_count(changes) >= 0) {
+		tsi_gate_judge_undecided(result, b_doubt ? b_doubt : "no good run before says it");
+		return false;
+	}
 	if (!is_in_a || !is_in_b) {
 		const char *why = is_in_a ? b_doubt : a_doubt;
 
@@ -155,8 +170,15 @@ static void judge_undecided(struct tscope_gate_result *result, const char *amoun
 {
 	long long a = tsi_lookup_int(changes, "step_change.a_count");
 	long long b = tsi_lookup_int(changes, "step_change.b_count");
+	long long good = trend_count(changes);
 
 	result->is_inconclusive = true;
+	if (good >= 0) {
+		tsi_gate_judge(result, false,
+			       "inconclusive: %s, and %lld good run%s before %s too few to tell",
+			       amount, good, good == 1 ? "" : "s", good == 1 ? "is" : "are");
+		return;
+	}
 	tsi_gate_judge(result, false,
 		       "inconclusive: %s, and %lld steps against %lld are too few to tell", amount,
 		       a, b);
@@ -209,7 +231,7 @@ static void add_bound(struct tscope_gate_result *result, const struct change_row
 	char amount[AMOUNT_MAX];
 
 	amount_text(amount, change, gate, bound);
-	if (!isfinite(bound))
+	if (!isfinite(bound) || fabs(bound - result->value) <= 1e-9 * fabs(bound))
 		return;
 	result->has_reach = result->held;
 	snprintf(result->reason + length, sizeof(result->reason) - length,
@@ -284,6 +306,12 @@ static void judge_row(struct tscope_gate_result *result, const struct gate_expre
 static void judge_change(struct tscope_gate_result *result, const struct gate_expression *gate,
 			 const struct gate_sides *sides, bool ignore_significance)
 {
+	if (gate->is_of_trend && trend_count(sides->changes) < 0) {
+		result->is_evaluated = false;
+		tsi_gate_judge(result, false, "there is no trend: tscope trend HISTORY has one");
+		return;
+	}
+
 	const struct tscope_analyzer_def *def = tscope_analyzer(gate->analyzer);
 	const char *name = def->facts[gate->fact].name;
 	struct change_row change;
@@ -292,7 +320,7 @@ static void judge_change(struct tscope_gate_result *result, const struct gate_ex
 	snprintf(fact, sizeof(fact), "%s.%s", def->id, name);
 	if (!find_row(&change, sides->changes, fact))
 		tsi_gate_judge_unknown(result, gate->analyzer, name);
-	else if (judge_sides(result, &change, fact))
+	else if (judge_sides(result, &change, fact, sides->changes))
 		judge_row(result, gate, sides, &change, ignore_significance);
 }
 

@@ -325,14 +325,33 @@ static enum tscope_status check_number(const struct gate_expression *gate, struc
 	return status;
 }
 
-/* "+5%", "-0.02", "+200MiB", "320" */
+/* Takes the end of "+3% of trend" off. */
+static void take_trend(struct gate_expression *gate)
+{
+	static const struct str end = { " of trend", 9 };
+	size_t length = gate->value.length;
+
+	if (gate->language != GATES_OF_DIFF || length <= end.length ||
+	    memcmp(gate->value.data + length - end.length, end.data, end.length) != 0)
+		return;
+	gate->is_of_trend = true;
+	gate->value.length -= end.length;
+	gate->value = tsi_str_trim(gate->value);
+}
+
+/* "+5%", "-0.02", "+200MiB", "320", "+3% of trend" */
 static enum tscope_status parse_number(struct gate_expression *gate, struct str name,
 				       struct tscope_error *err)
 {
+	take_trend(gate);
 	struct str number = gate->value;
 	bool is_signed = tsi_str_starts(number, "+") || tsi_str_starts(number, "-");
 
 	gate->is_change = gate->language == GATES_OF_DIFF && is_signed && !gate->is_of_comparison;
+	if (gate->is_of_trend && !gate->is_change)
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"%.*s of trend is a change: +3%% of trend or -3%% of trend",
+				TSI_QUOTE(name));
 	gate->is_percent =
 		number.data[number.length - 1] == '%' &&
 		(gate->language == GATES_OF_DIFF || is_signed || gate->unit != TSCOPE_UNIT_RATIO);

@@ -43,6 +43,7 @@ struct gate_expression {
 	bool is_of_comparison; /* the fact is one of the comparison, not of its sides */
 	bool is_change;        /* number is a change from A to B: */
 	bool is_percent;       /* in percent of A, else in the fact's unit */
+	bool is_of_trend;      /* A is to be a trend */
 	double scale;  /* of number, in the fact's unit: 1e6 for _ms, 2^20 for MiB; else 1 */
 	double number; /* the value, of a fact that is a number; 1 or 0 of a flag */
 	enum tscope_severity severity;

@@ -206,6 +206,13 @@ void tsi_jw_text(struct json_writer *w, const char *text)
 	put_char(w, '"');
 }
 
+void tsi_jw_text_key(struct json_writer *w, const char *text)
+{
+	tsi_jw_text(w, text);
+	put_string(w, w->extent == JSON_ALL ? ": " : ":");
+	w->has_key = true;
+}
+
 static void put_digits(struct json_writer *w, uint64_t value)
 {
 	char digits[20]; /* UINT64_MAX has as many */

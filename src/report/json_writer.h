@@ -62,8 +62,9 @@ void tsi_jw_array(struct json_writer *w);
 void tsi_jw_row_array(struct json_writer *w); /* an array on one line */
 void tsi_jw_end_array(struct json_writer *w);
 
-/* Keys are ours: plain ASCII without anything to escape. */
+/* Keys are ours: plain ASCII without anything to escape; or texts as below. */
 void tsi_jw_key(struct json_writer *w, const char *key);
+void tsi_jw_text_key(struct json_writer *w, const char *text);
 
 /*
  * Any bytes up to the NUL: bytes that are no UTF-8 become U+FFFD, and what

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run as tscope diff and tscope history read it again: the JSON of a report, laid out for its
+ * A run as tscope diff and tscope trend read it again: the JSON of a report, laid out for its
  * size, without what no comparison and no rule reads. What is missing in it is absent, so a later
  * version reads it, too.
  */

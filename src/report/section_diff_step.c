@@ -129,8 +129,14 @@ static const char *name_typical(const struct panel *panel)
 const char *tsi_noise_words(const struct panel *panel)
 {
 	const char *interval = name_interval(panel);
+	int64_t good = tsi_panel_int(panel, "history.trend_count");
 	const char *text =
-		tsi_panel_print(panel, "%s of the mean step is within noise", name_change(panel));
+		good > 0 ? tsi_panel_print(panel,
+					   "%s of the mean step is no more than the last %" PRId64
+					   " good runs vary",
+					   name_change(panel), good)
+			 : tsi_panel_print(panel, "%s of the mean step is within noise",
+					   name_change(panel));
 
 	if (*interval != '\0')
 		tsi_panel_append(panel, &text, " (%s)", interval);
@@ -172,7 +178,16 @@ static void put_open(const struct panel *panel)
 {
 	int64_t a = tsi_panel_int(panel, "step_change.a_count");
 	int64_t b = tsi_panel_int(panel, "step_change.b_count");
+	int64_t good = tsi_panel_int(panel, "history.trend_count");
 
+	if (good > 0) {
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE",
+			     "cannot tell whether the step changed: %s, but %" PRId64
+			     " good run%s before %s too few; take 3, better 8",
+			     name_change(panel), good, good == 1 ? "" : "s",
+			     good == 1 ? "is" : "are");
+		return;
+	}
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE",
 		     "cannot tell whether the step changed: %s, but %" PRId64
 		     " step%s against %" PRId64 " are too few; take 6 of each, or more",
@@ -184,9 +199,15 @@ static void put_untested(const struct panel *panel, const char *verdict)
 {
 	const char *doubt = tsi_lookup_doubt(panel->analysis, "step_change.change_ns");
 	bool is_lone = strncmp(verdict, "only_", 5) == 0;
+	bool is_begin =
+		tsi_panel_has(panel, "history.trend_count") && strcmp(verdict, "only_b") == 0;
 	char text[WORDS_MAX];
 
-	if (is_lone)
+	if (is_begin)
+		snprintf(text, sizeof(text),
+			 "no good run before says its step time: nothing to "
+			 "compare the newest with");
+	else if (is_lone)
 		snprintf(text, sizeof(text), "only %s has steps: their time cannot be compared",
 			 strcmp(verdict, "only_a") == 0 ? "A" : "B");
 	else

@@ -12,36 +12,16 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
-#include "analyze/saved_report.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "decode/plain/plain_reader.h"
-#include "diff/comparison.h"
+#include "session/open_diff.h"
 #include "session/open_trace.h"
 
-enum { NOTE_CHARS = 640, MAX_NOTES = 5 }; /* of ranks, and two of each side */
-
-struct side {
-	const char *path;
-	struct tscope_run *run; /* NULL: */
-	struct saved_report saved;
-	struct tscope_diagnosis *diagnosis;
-	struct diff_rank *ranks;
-	size_t rank_count;
-};
-
-struct tscope_diff {
-	struct arena arena; /* owns paths and lists of ranks */
-	struct side sides[TSCOPE_SIDE_COUNT];
-	struct history_run *runs; /* of all, where there are more than two sides */
-	size_t run_count;
-	struct tscope_analysis *analysis;
-	char notes[MAX_NOTES][NOTE_CHARS];
-	size_t note_count;
-};
-
-static const struct tscope_analysis *side_analysis(const struct side *side)
+const struct tscope_analysis *tsi_side_analysis(const struct side *side)
 {
+	if (side->facts)
+		return side->facts;
 	return side->run ? tscope_run_analysis(side->run) : side->saved.analysis;
 }
 
@@ -88,8 +68,8 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 	return tsi_arena_status(arena, err);
 }
 
-static enum tscope_status open_side(struct side *side, const struct tscope_diff_options *options,
-				    struct arena *arena, struct tscope_error *err)
+enum tscope_status tsi_open_side(struct side *side, const struct tscope_diff_options *options,
+				 struct arena *arena, struct tscope_error *err)
 {
 	/* A pipe can be read only once, so it is read as a run. */
 	bool is_stream = strcmp(side->path, "-") == 0, is_saved = false;
@@ -102,7 +82,7 @@ static enum tscope_status open_side(struct side *side, const struct tscope_diff_
 	if (status == TSCOPE_OK)
 		status = list_ranks(side, arena, err);
 	if (status == TSCOPE_OK)
-		status = tscope_diagnose(&side->diagnosis, side_analysis(side), &options->rules,
+		status = tscope_diagnose(&side->diagnosis, tsi_side_analysis(side), &options->rules,
 					 err);
 	return status;
 }
@@ -147,20 +127,21 @@ static void note(struct tscope_diff *diff)
 		note_saved(diff, i);
 }
 
-static enum tscope_status compare(struct tscope_diff *diff,
-				  const struct tscope_diff_options *options,
-				  struct tscope_error *err)
+enum tscope_status tsi_compare_sides(struct tscope_diff *diff,
+				     const struct tscope_diff_options *options,
+				     struct tscope_error *err)
 {
 	struct comparison comparison = {
 		.loss_tolerance = options->loss_tolerance,
 		.runs = diff->runs,
 		.run_count = diff->run_count,
+		.trend = diff->history ? &diff->trend : NULL,
 	};
 	struct analysis_scope scope = { .comparison = &comparison };
 
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
 		comparison.sides[i] = (struct diff_side){
-			.analysis = side_analysis(&diff->sides[i]),
+			.analysis = tsi_side_analysis(&diff->sides[i]),
 			.ranks = diff->sides[i].ranks,
 			.rank_count = diff->sides[i].rank_count,
 			.diagnosis = diff->sides[i].diagnosis,
@@ -171,11 +152,12 @@ static enum tscope_status compare(struct tscope_diff *diff,
 
 /* ---- more than two ------------------------------------------------------------------------ */
 
-static void close_side(struct side *side)
+void tsi_close_side(struct side *side)
 {
 	tscope_diagnosis_free(side->diagnosis);
 	tscope_run_free(side->run);
 	tsi_saved_report_deinit(&side->saved);
+	tscope_analysis_free(side->facts);
 }
 
 /* Opens one between the sides, and keeps its figures. */
@@ -185,11 +167,11 @@ static enum tscope_status read_between(struct history_run *run, const char *path
 {
 	struct side side = { .path = path };
 	struct arena arena = { 0 };
-	enum tscope_status status = open_side(&side, options, &arena, err);
+	enum tscope_status status = tsi_open_side(&side, options, &arena, err);
 
 	if (status == TSCOPE_OK)
-		*run = tsi_history_run(path, side_analysis(&side), side.diagnosis);
-	close_side(&side);
+		*run = tsi_history_run(path, tsi_side_analysis(&side), side.diagnosis);
+	tsi_close_side(&side);
 	tsi_arena_deinit(&arena);
 	return status;
 }
@@ -211,7 +193,7 @@ static enum tscope_status read_history(struct tscope_diff *diff, const char *con
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
 		const struct side *side = &diff->sides[i];
 		diff->runs[i ? count - 1 : 0] =
-			tsi_history_run(side->path, side_analysis(side), side->diagnosis);
+			tsi_history_run(side->path, tsi_side_analysis(side), side->diagnosis);
 	}
 	diff->run_count = count;
 	return tsi_arena_status(&diff->arena, err);
@@ -245,11 +227,11 @@ enum tscope_status tscope_diff_open_many(struct tscope_diff **ret, const char *c
 			tsi_arena_copy(&diff->arena, tsi_str_of(paths[i ? count - 1 : 0]));
 	status = tsi_arena_status(&diff->arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < TSCOPE_SIDE_COUNT; i++)
-		status = open_side(&diff->sides[i], options, &diff->arena, err);
+		status = tsi_open_side(&diff->sides[i], options, &diff->arena, err);
 	if (status == TSCOPE_OK && count > TSCOPE_SIDE_COUNT)
 		status = read_history(diff, paths, count, options, err);
 	if (status == TSCOPE_OK)
-		status = compare(diff, options, err);
+		status = tsi_compare_sides(diff, options, err);
 	if (status != TSCOPE_OK) {
 		tscope_diff_free(diff);
 		return status;
@@ -264,7 +246,8 @@ void tscope_diff_free(struct tscope_diff *diff)
 		return;
 	tscope_analysis_free(diff->analysis);
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
-		close_side(&diff->sides[i]);
+		tsi_close_side(&diff->sides[i]);
+	tsi_history_free(diff->history);
 	tsi_arena_deinit(&diff->arena);
 	free(diff);
 }
@@ -283,10 +266,10 @@ struct tscope_diff_side tscope_diff_side(const struct tscope_diff *diff, enum ts
 	return (struct tscope_diff_side){
 		.path = shown->path,
 		.run = shown->run,
-		.saved_by = shown->run ? NULL : shown->saved.saved_by,
+		.saved_by = *shown->saved.saved_by != '\0' ? shown->saved.saved_by : NULL,
 		.saved_damage = *shown->saved.damage != '\0' ? shown->saved.damage : NULL,
 		.saved_dropped_count = shown->saved.dropped_count,
-		.analysis = side_analysis(shown),
+		.analysis = tsi_side_analysis(shown),
 		.diagnosis = shown->diagnosis,
 		.rank_count = shown->rank_count,
 	};

@@ -146,9 +146,27 @@ def check_csv(text, _):
             assert is_number or cell.lstrip(" ")[:1] not in tuple("=+-@\t\r"), f"a formula: {cell!r}"
 
 
-CHECKS = {"markdown": check_markdown, "github": check_github, "junit": check_junit, "sarif": check_sarif,
-          "openmetrics": check_openmetrics, "csv": check_csv}
+def check_metrics(text, _):
+    for line in text.splitlines():
+        figure = json.loads(line)
+        assert set(figure) - {"time", "commit", "low", "high", "doubt", "good"} == {"run", "fact", "value", "unit"}, line
+        assert isinstance(figure["value"], (int, float)), line
 
+
+def check_bmf(text, _):
+    for run in json.loads(text).values():
+        for measure in run.values():
+            assert set(measure) in ({"value"}, {"value", "lower_value", "upper_value"}), measure
+
+
+def check_benchmark(text, _):
+    for entry in json.loads(text):
+        assert {"name", "unit", "value"} <= set(entry) <= {"name", "unit", "value", "range"}, entry
+
+
+CHECKS = {"markdown": check_markdown, "github": check_github, "junit": check_junit, "sarif": check_sarif,
+          "openmetrics": check_openmetrics, "csv": check_csv, "metrics": check_metrics,
+          "bmf": check_bmf, "benchmark": check_benchmark}
 
 def attack(events, count):
     """The names of a trace become attacks, the k-th kind of place the k-th and following ones."""

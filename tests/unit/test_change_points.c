@@ -30,6 +30,11 @@ static const struct points_case cases[] = {
 	  { 6, 11 } },
 	{ "noise", { 9, 12, 10, 11, 9, 12, 10, 11, 10, 12 }, 10, { 0 } },
 	{ "one odd run", { 10, 11, 10, 9, 10, 50, 10, 11, 9, 10 }, 10, { 0 } },
+	{ "an odd last run", { 10, 11, 10, 9, 10, 10, 11, 9, 10, 11, 10, 9, 50 }, 13, { 0 } },
+	{ "an odd run beside a change",
+	  { 10, 11, 10, 9, 10, 50, 10, 11, 14, 15, 14, 13, 14, 15 },
+	  14,
+	  { 9 } },
 	{ "equal", { 7, 7, 7, 7, 7, 7, 7, 7, 7 }, 9, { 0 } },
 	{ "less than 0.2 %", { 1000, 1000, 1000, 1000, 1001, 1001, 1001, 1001 }, 8, { 0 } },
 	{ "too few", { 1, 1, 1, 2, 2, 2, 2 }, 7, { 0 } },
@@ -67,6 +72,24 @@ static void levels_are_means(void **state)
 	tsi_arena_deinit(&arena);
 }
 
+/*
+ * Of 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3 (scatter 3) the level may also begin one run later or
+ * earlier (4.7: 12 log(4.7 / 3) is 5.4), and not two (5.75: 7.8).
+ */
+static void a_change_is_known_to_some_runs(void **state)
+{
+	(void)state;
+	static const double values[] = { 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3 };
+	struct arena arena = { 0 };
+	struct change_points points = tsi_change_points(values, TSI_COUNT_OF(values), 1, &arena);
+
+	assert_int_equal(points.count, 1);
+	assert_int_equal(points.items[0].first, 6);
+	assert_int_equal(points.items[0].earliest, 5);
+	assert_int_equal(points.items[0].latest, 7);
+	tsi_arena_deinit(&arena);
+}
+
 static void failing_allocations_find_nothing(void **state)
 {
 	(void)state;
@@ -87,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels_are_found),
 		cmocka_unit_test(levels_are_means),
+		cmocka_unit_test(a_change_is_known_to_some_runs),
 		cmocka_unit_test(failing_allocations_find_nothing),
 	};
 

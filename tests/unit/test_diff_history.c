@@ -27,7 +27,7 @@ static void rows_and_changes_are_listed(void **state)
 	struct analyzed result = { 0 };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(runs); i++) {
-		runs[i] = (struct history_run){ .path = "run", .finding_count = (int64_t)i };
+		runs[i] = (struct history_run){ .path = "run", .finding_count = whole((int64_t)i) };
 		if (steps_ns[i])
 			runs[i].step_ns = whole(steps_ns[i]);
 	}

@@ -25,6 +25,8 @@ static const struct {
 	const char *name; /* how what is said of it begins; NULL: nothing is */
 } heads[] = {
 	{ BYTES("memray\0\x0d\0\0\0"), "a memray capture" },
+	{ BYTES("\x89TSR\r\n\x1a\n\1\0\0\0"),
+	  "ranks of a run that `tscope map` read: use `tscope report" },
 	{ BYTES("\1\0\0\0\0\0\0\0\2"), "a trace that VizTracer compressed (.cvf): `viztracer" },
 	{ BYTES("\1\0\0\0\0\0\0\0\4"), NULL },
 	{ BYTES("SQLite format 3\0…CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL ("),

@@ -1,0 +1,1 @@
+tscope help trend

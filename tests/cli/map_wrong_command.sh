@@ -1,0 +1,10 @@
+# What was mapped, and a history, are no traces and no files about memory: who reads them is said.
+tscope map --quiet --out mapped data/run_before/trace.json
+mv mapped/*.tsr ranks.tsr
+for command in trace memory hang "slice --out other.json" "map --out other"; do
+	tscope $command ranks.tsr 2>&1 || echo "exit $?"
+done
+tscope report --format metrics data/run_before > history.jsonl
+for command in trace report; do
+	tscope $command history.jsonl 2>&1 || echo "exit $?"
+done
