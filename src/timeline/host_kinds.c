@@ -149,9 +149,11 @@ static bool matches(const struct host_name *name, const struct name_pattern *pat
 static uint8_t find_name(const struct name_pattern *patterns, size_t count,
 			 const struct host_name *name, uint8_t fallback)
 {
-	for (size_t i = 0; i < count; i++)
-		if (matches(name, &patterns[i]))
+	for (size_t i = 0; i < count; i++) {
+		const char *text = patterns[i].text.data;
+		if (tsi_has_pair(&name->pairs, text[0], text[1]) && matches(name, &patterns[i]))
 			return patterns[i].value;
+	}
 	return fallback;
 }
 
@@ -273,9 +275,12 @@ static uint8_t role_of(const struct span_kind *kind, const struct host_name *nam
 
 bool tsi_is_telling_frame(struct str name)
 {
-	struct python_name frame = tsi_python_name(name);
+	struct python_name frame;
 	struct host_name read;
 
+	if (tsi_module_name(name).length)
+		return false;
+	frame = tsi_python_name(name);
 	read_name(&read, name);
 	return flag_of(TSCOPE_SPAN_PYTHON, &read, &frame, 0) != IDLE_NONE || is_wait(&read, &frame);
 }
@@ -311,6 +316,10 @@ static struct host_kind look_at(const struct landmarks *marks, const struct span
 	struct python_name frame = { 0 };
 	struct host_name name;
 
+	if (is_frame && !labels && tsi_module_name(text).length) {
+		ret.role = HOST_CODE;
+		return ret;
+	}
 	/* What runs on a device says nothing of a thread. */
 	if (!(labels & STEP_LABELS) && !tsi_class_is_device((uint8_t)kind->span_class)) {
 		read_name(&name, text);

@@ -16,24 +16,37 @@ enum {
 
 /* What is known of a frame's name. */
 struct frame_name {
-	uint32_t cause_ns; /* frames that take so long may be causes */
+	uint32_t cause_ns; /* frames that take so long may be causes; 0: nobody asked */
 	bool is_place;     /* of a module or of the user's code */
 };
 
-static struct frame_name ask(struct builder *b, struct str name, bool escaped)
+/* The name without escapes. */
+static struct str read_name(struct builder *b, const struct raw_event *event)
 {
-	struct frame_name known = { .cause_ns = LONG_FRAME_NS };
+	struct str name = event->name;
 	uint64_t bad_escapes = 0;
 
-	if (escaped) {
-		if (!tsi_builder_reserve(b, &b->text, &b->text_capacity, name.length, 1))
-			return known;
-		name.length = tsi_json_unescape(name, b->text, &bad_escapes);
-		name.data = b->text;
-	}
-	if (b->options.is_telling_frame(name))
-		known.cause_ns = TELLING_FRAME_NS;
-	known.is_place = tsi_module_name(name).length || tsi_is_user_frame(name);
+	if (!event->name_escaped)
+		return name;
+	if (!tsi_builder_reserve(b, &b->text, &b->text_capacity, name.length, 1))
+		return name;
+	name.length = tsi_json_unescape(name, b->text, &bad_escapes);
+	name.data = b->text;
+	return name;
+}
+
+static bool is_place(struct str name)
+{
+	return tsi_module_name(name).length || tsi_is_user_frame(name);
+}
+
+/* Most names are of frames so short that it does not matter what they tell. */
+static struct frame_name ask(struct builder *b, struct frame_name known,
+			     const struct raw_event *event)
+{
+	if (!known.cause_ns && event->dur_ns >= TELLING_FRAME_NS)
+		known.cause_ns = b->options.is_telling_frame(read_name(b, event)) ? TELLING_FRAME_NS
+										  : LONG_FRAME_NS;
 	return known;
 }
 
@@ -41,14 +54,18 @@ static struct frame_name find_name(struct builder *b, const struct raw_event *ev
 {
 	size_t known_count = b->frame_texts.count;
 
-	if (known_count >= MAX_NAMES || event->name.length > MAX_NAME_CHARS)
-		return ask(b, event->name, event->name_escaped);
+	if (known_count >= MAX_NAMES || event->name.length > MAX_NAME_CHARS) {
+		struct frame_name name = { .is_place = is_place(read_name(b, event)) };
+		return ask(b, name, event);
+	}
 	uint32_t id = tsi_builder_id(b, &b->frame_texts, event->name);
 	if (!tsi_builder_reserve(b, &b->frame_names, &b->frame_name_capacity, b->frame_texts.count,
 				 sizeof(*b->frame_names)))
 		return (struct frame_name){ .cause_ns = LONG_FRAME_NS };
 	if (b->frame_texts.count > known_count)
-		b->frame_names[id] = ask(b, event->name, event->name_escaped);
+		b->frame_names[id] =
+			(struct frame_name){ .is_place = is_place(read_name(b, event)) };
+	b->frame_names[id] = ask(b, b->frame_names[id], event);
 	return b->frame_names[id];
 }
 
@@ -65,10 +82,10 @@ bool tsi_keeps_frame(struct builder *b, const struct raw_event *event)
 	if (!event->has_dur || !tsi_is_good_time(event) || b->drops_frames)
 		return false;
 	struct frame_name name = find_name(b, event);
-	b->frame_least_ns = name.is_place ? 0 : name.cause_ns;
-	b->frame_cause_ns = name.cause_ns;
+	b->frame_cause_ns = name.cause_ns ? name.cause_ns : TELLING_FRAME_NS;
+	b->frame_least_ns = name.is_place ? 0 : b->frame_cause_ns;
 	if (event->dur_ns < b->frame_least_ns)
 		return false;
-	b->frame_use = event->dur_ns >= name.cause_ns ? FRAME_CHOSEN : FRAME_PLACE;
+	b->frame_use = event->dur_ns >= b->frame_cause_ns ? FRAME_CHOSEN : FRAME_PLACE;
 	return true;
 }

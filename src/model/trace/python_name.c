@@ -34,9 +34,10 @@ static ptrdiff_t find_last(struct str text, char c)
 /* "function (file:line)" */
 static bool split_viztracer(struct str name, struct python_name *parts)
 {
+	if (!name.length || name.data[name.length - 1] != ')')
+		return false;
 	ptrdiff_t open = tsi_str_find(name, TSI_STR(" ("));
-
-	if (open <= 0 || name.data[name.length - 1] != ')')
+	if (open <= 0)
 		return false;
 	struct str place = { name.data + open + 2, name.length - (size_t)open - 3 };
 	ptrdiff_t colon = find_last(place, ':');
@@ -300,15 +301,16 @@ bool tsi_is_user_frame(struct str name)
 
 	if (!file.length || file.data[0] == '<')
 		return false;
+	for (size_t i = 0; i < TSI_COUNT_OF(library_files); i++) {
+		struct str library = library_files[i];
+		if (file.data[0] != library.data[0] || !is_at(file, 0, library))
+			continue;
+		if (library.data[library.length - 1] == '/' || file.length == library.length)
+			return false;
+	}
 	for (size_t i = 0; i < TSI_COUNT_OF(installed); i++)
 		if (tsi_str_find(file, installed[i]) >= 0)
 			return false;
-	for (size_t i = 0; i < TSI_COUNT_OF(library_files); i++) {
-		struct str library = library_files[i];
-		bool is_package = library.data[library.length - 1] == '/';
-		if (is_package ? is_at(file, 0, library) : tsi_str_equal(file, library))
-			return false;
-	}
 	return true;
 }
 
@@ -317,6 +319,19 @@ static bool ends_with(struct str text, struct str end)
 	return text.length >= end.length &&
 	       (end.length == 0 || (text.data[text.length - 1] == end.data[end.length - 1] &&
 				    tsi_str_equal(behind(text, text.length - end.length), end)));
+}
+
+/* A bit for each letter that parts of the path begin with, and perhaps for others. */
+static uint32_t part_starts(struct str path, const struct letter_pairs *pairs)
+{
+	return pairs->behind['/' & 31] | pairs->behind['\\' & 31] |
+	       UINT32_C(1) << (path.data[0] & 31);
+}
+
+static inline bool may_begin_part(uint32_t starts, const struct letter_pairs *pairs,
+				  const char *wanted)
+{
+	return starts >> (wanted[0] & 31) & 1 && tsi_has_pair(pairs, wanted[0], wanted[1]);
 }
 
 static bool matches_file(struct str path, struct str wanted, const struct letter_pairs *pairs)
@@ -349,10 +364,12 @@ static bool matches_function(struct str function, struct str wanted)
 enum python_work tsi_python_work(const struct python_name *name, const struct letter_pairs *pairs)
 {
 	bool has_file = name->file.length > 0;
+	uint32_t starts = has_file ? part_starts(name->file, pairs) : 0;
 
 	for (size_t i = 0; i < TSI_COUNT_OF(patterns); i++) {
 		const struct python_pattern *pattern = &patterns[i];
-		if (has_file ? !pattern->file.data : pattern->file.length > 0)
+		if (pattern->file.length ? !may_begin_part(starts, pairs, pattern->file.data)
+					 : has_file && !pattern->file.data)
 			continue;
 		if (matches_function(name->function, pattern->function) &&
 		    matches_file(name->file, pattern->file, pairs))
