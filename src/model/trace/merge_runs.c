@@ -9,6 +9,8 @@
 #include "model/trace/build.h"
 #include "model/trace/moving_rows.h"
 
+#include <string.h>
+
 enum {
 	MIN_RUNS = 8,     /* so many are merged, however short */
 	MIN_LENGTH = 32,  /* of more runs, on the average: shorter ones are sorted */
@@ -24,6 +26,7 @@ struct merger {
 	 * such rows, as with operators and then calls: then the columns are all that moves.
 	 */
 	bool moves_sides;
+	uint32_t right_begin; /* the copy's first row: its blocks are those of the trace */
 };
 
 static bool has_mixed_sides(const struct row_cursor *begin, const struct row_cursor *middle,
@@ -63,23 +66,52 @@ static inline void move_row(const struct merger *m, struct row_place *to, struct
 	tsi_move_columns(to, from, start_ns);
 }
 
-/* Copies the rows between two places: returns how many, and how much of what stands beside them. */
+static void copy(void *to, const void *from, uint32_t first, uint32_t count, size_t bytes)
+{
+	if (count)
+		memcpy(to, (const char *)from + first * bytes, count * bytes);
+}
+
+/* Of a copied column the values that stand elsewhere. */
+static void copy_far(struct time_column *to, const struct time_column *from, uint32_t first,
+		     uint32_t count)
+{
+	for (uint32_t i = 0; from->far_count && i < count; i++)
+		if (to->distances[i] == TIME_FAR)
+			tsi_time_put_far(to, i, tsi_time_far(from, first + i));
+}
+
+/* Copies the rows between two places, whole blocks of times; returns where the copies end. */
 static struct row_cursor copy_right(struct merger *m, const struct row_cursor *begin,
 				    const struct row_cursor *end)
 {
-	struct row_cursor count = { .row = end->row - begin->row };
+	const struct moving_rows *from = &m->rows;
+	struct moving_rows *to = &m->right;
+	uint32_t first = begin->row - begin->row % TIME_BLOCK;
+	struct row_cursor count = { .row = end->row - first };
 	if (m->moves_sides) {
 		count.op = end->op - begin->op;
 		count.call = end->call - begin->call;
 		count.event = end->event - begin->event;
 	}
-	if (!tsi_moving_rows_init(&m->right, &count)) {
+	m->right_begin = 0;
+	if (!tsi_moving_rows_init(to, &count)) {
 		tsi_builder_fail_nomem(m->builder);
 		return (struct row_cursor){ 0 };
 	}
-	struct row_place to = { &m->right, count }, from = { &m->rows, *end };
-	while (to.at.row > 0)
-		move_row(m, &to, &from, tsi_time_at(&m->rows.starts, from.at.row - 1));
+	m->right_begin = begin->row - first;
+	copy(to->starts.bases, from->starts.bases, first / TIME_BLOCK,
+	     (count.row + TIME_BLOCK - 1) / TIME_BLOCK, sizeof(*to->starts.bases));
+	copy(to->starts.distances, from->starts.distances, first, count.row, sizeof(uint32_t));
+	copy(to->durations.distances, from->durations.distances, first, count.row,
+	     sizeof(uint32_t));
+	copy(to->kind, from->kind, first, count.row, sizeof(*to->kind));
+	copy_far(&to->starts, &from->starts, first, count.row);
+	copy_far(&to->durations, &from->durations, first, count.row);
+	copy(to->op_ids, from->op_ids, begin->op, count.op, sizeof(*to->op_ids));
+	copy(to->calls, from->calls, begin->call, count.call, sizeof(*to->calls));
+	copy(to->call_ids, from->call_ids, begin->call, count.call, sizeof(*to->call_ids));
+	copy(to->events, from->events, begin->event, count.event, sizeof(*to->events));
 	return count;
 }
 
@@ -126,8 +158,8 @@ static TSI_NOINLINE void merge(struct merger *m, const struct row_cursor *begin,
 	right.at = copy_right(m, middle, &end);
 	uint32_t first = begin->row;
 	int64_t left_ns = start_before(&left, first);
-	while (right.at.row > 0) {
-		int64_t right_ns = start_before(&right, 0);
+	while (right.at.row > m->right_begin) {
+		int64_t right_ns = start_before(&right, m->right_begin);
 		/* Between the rows of the left and those in place all are free: is a block? */
 		if (to.at.row % TIME_BLOCK == 0 && to.at.row - left.at.row >= TIME_BLOCK)
 			tsi_time_forget_block(&m->rows.starts, to.at.row - 1);
