@@ -26,7 +26,7 @@ const struct analyzer *tsi_analyzer(size_t index)
 	return analyzers[index];
 }
 
-/* Their ids side by side: rules ask for hundreds, and most differ in the first letter. */
+/* Their ids side by side: rules ask for hundreds, and most differ in the first two letters. */
 static const char ids[][24] = {
 #define ANALYZER(id) #id,
 #define DIFF_ANALYZER(id) ANALYZER(id)
@@ -47,9 +47,9 @@ static inline bool begins_with_id(const char *name, const char *id)
 
 size_t tscope_analyzer_find(const char *id)
 {
-	size_t i = 0;
+	size_t i = *id ? 0 : TSI_COUNT_OF(ids);
 
-	while (i < TSI_COUNT_OF(ids) && (*ids[i] != *id || !begins_with_id(id, ids[i])))
+	while (i < TSI_COUNT_OF(ids) && (memcmp(ids[i], id, 2) != 0 || !begins_with_id(id, ids[i])))
 		i++;
 	return i;
 }

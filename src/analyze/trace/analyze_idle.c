@@ -125,12 +125,11 @@ static uint32_t find_open(const struct tscope_trace *trace, uint32_t track_index
 	uint32_t first = trace->tracks[track_index].first;
 	uint32_t low = tsi_first_row_after(trace, track_index, t_ns);
 	uint32_t last = low - first > row_count ? low - row_count : first;
-	for (uint32_t row = low; row > last; row--)
-		if ((classes >> tsi_span_class(&trace->spans, row - 1) & 1) &&
-		    tsi_span_end(trace, row - 1) > t_ns &&
-		    !tsi_is_step_marker(tsi_span_name(trace, row - 1)))
-			return row - 1;
-	return NO_ROW;
+	do
+		low = tsi_open_before(trace, last, low, t_ns);
+	while (low != NO_ROW && (!(classes >> tsi_span_class(&trace->spans, low) & 1) ||
+				 tsi_is_step_marker(tsi_span_name(trace, low))));
+	return low;
 }
 
 static struct tscope_value name_value(const struct tscope_trace *trace, uint32_t row)

@@ -7,8 +7,12 @@
 /* Cuts a chain that is walked backward at the borders of the steps that count. */
 struct path_cutter {
 	const struct tscope_timeline *timeline;
-	uint32_t step; /* steps [0, step) may hold what is still to come */
+	uint32_t step;          /* steps [0, step) may hold what is still to come */
+	struct interval window; /* the last of them; without length if it does not count */
 };
+
+void tsi_path_cutter_init(struct path_cutter *cutter, const struct tscope_timeline *timeline,
+			  uint32_t end_step);
 
 /*
  * Takes the last part of `left` that lies in a step that counts off it, and puts it into
@@ -24,11 +28,7 @@ bool tsi_path_cut(struct path_cutter *cutter, struct interval *left, struct inte
 static inline bool tsi_path_is_whole(const struct path_cutter *cutter, int64_t start_ns,
 				     int64_t end_ns)
 {
-	if (cutter->step == 0)
-		return false;
-	const struct tscope_step *step = &cutter->timeline->steps[cutter->step - 1];
-	return start_ns >= step->start_ns && end_ns <= step->start_ns + step->wall_ns &&
-	       step->mark == TSCOPE_STEP_COUNTED;
+	return start_ns >= cutter->window.start_ns && end_ns <= cutter->window.end_ns;
 }
 
 #endif

@@ -187,7 +187,7 @@ static bool begin(struct walk *walk)
 	while (timeline->steps[first].mark != TSCOPE_STEP_COUNTED)
 		first++;
 	walk->begin_ns = timeline->steps[first].start_ns;
-	walk->cutter = (struct path_cutter){ timeline, end };
+	tsi_path_cutter_init(&walk->cutter, timeline, end);
 	go_to_end(walk, &timeline->steps[end - 1]);
 	return true;
 }

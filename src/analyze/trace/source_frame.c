@@ -13,21 +13,33 @@ uint32_t tsi_first_row_after(const struct tscope_trace *trace, uint32_t track_in
 	return low;
 }
 
+uint32_t tsi_open_before(const struct tscope_trace *trace, uint32_t first, uint32_t end,
+			 int64_t t_ns)
+{
+	struct span_times times = tsi_span_times(&trace->spans);
+
+	for (uint32_t row = end; row > first; row--)
+		if (tsi_start_of(times, row - 1) + tsi_dur_of(times, row - 1) > t_ns)
+			return row - 1;
+	return NO_ROW;
+}
+
 uint32_t tsi_source_frame(const struct tscope_trace *trace, uint32_t track, int64_t t_ns,
 			  uint32_t row_count)
 {
 	uint32_t first = trace->tracks[track].first, end = tsi_first_row_after(trace, track, t_ns);
 	uint32_t last = end - first > row_count ? end - row_count : first, innermost = NO_ROW;
 
-	for (uint32_t row = end; row > last; row--) {
-		if (tsi_span_class(&trace->spans, row - 1) != TSCOPE_SPAN_PYTHON ||
-		    tsi_span_end(trace, row - 1) <= t_ns)
+	for (;;) {
+		end = tsi_open_before(trace, last, end, t_ns);
+		if (end == NO_ROW)
+			return innermost;
+		if (tsi_span_class(&trace->spans, end) != TSCOPE_SPAN_PYTHON)
 			continue;
-		struct str name = tsi_span_name(trace, row - 1);
-		if (tsi_python_name(name).file.length && innermost == NO_ROW)
-			innermost = row - 1;
+		struct str name = tsi_span_name(trace, end);
+		if (innermost == NO_ROW && tsi_python_name(name).file.length)
+			innermost = end;
 		if (tsi_is_user_frame(name))
-			return row - 1;
+			return end;
 	}
-	return innermost;
 }
