@@ -372,6 +372,7 @@ static const char *const unread_columns[] = {
 	"total_ns",  "mean_ns",        "share_ratio",      "p50_ns",        "p95_ns",
 	"min_ns",    "max_ns",         "max_start_ns",     "blocks_per_sm", "occupancy_pct",
 	"device_ns", "self_device_ns", "small_grid_count", "gap_ns",        "device_events",
+	"module",    "source",
 };
 
 /* Tables of the whole that neither comparisons nor rules do. */

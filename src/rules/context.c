@@ -285,6 +285,31 @@ void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration
 	};
 }
 
+/* "src/model.py(41): forward", "forward (src/model.py:41)": how much is before the folders' end. */
+static struct str function_before(const char *source, const char **base)
+{
+	const char *slash = strrchr(source, '/'), *open = strstr(source, " (");
+	bool is_behind = slash && open && open < slash;
+
+	*base = slash ? slash + 1 : source;
+	return (struct str){ source, is_behind ? (size_t)(open + 2 - source) : 0 };
+}
+
+void tsi_rule_site(struct rule_context *ctx, const char *table, size_t row, const char *words)
+{
+	const char *module = tsi_value_text(tsi_rule_cell(ctx, table, row, "module"));
+	const char *source = tsi_value_text(tsi_rule_cell(ctx, table, row, "source"));
+	const char *comma = *module && *source ? ", " : "", *base;
+	struct str function = function_before(source, &base);
+
+	if (ctx->subject.module || ctx->subject.source || !(*module || *source))
+		return;
+	ctx->subject.module = *module ? module : NULL;
+	ctx->subject.source = *source ? source : NULL;
+	tsi_rule_detail(ctx, "%s in %.60s%s%.*s%.60s", words, module, comma,
+			(int)(function.length < 60 ? function.length : 60), function.data, base);
+}
+
 void tsi_rule_longest(struct rule_context *ctx, const char *table, size_t row)
 {
 	struct tscope_value start = tsi_rule_cell(ctx, table, row, "max_start_ns");

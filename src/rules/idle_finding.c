@@ -172,7 +172,7 @@ static void tell_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 		subject->step = cell_number(ctx, row, "step");
 		subject->op = known(cell_text(ctx, GAPS, row, "operator"));
 		subject->call = known(cell_text(ctx, GAPS, row, "call"));
-		subject->source = known(cell_text(ctx, GAPS, row, "source"));
+		tsi_rule_site(ctx, GAPS, row, "the longest gap");
 	}
 }
 

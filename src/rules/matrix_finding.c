@@ -117,14 +117,31 @@ struct slow_products tsi_find_products(const struct rule_context *ctx, judge_pro
 	return slow;
 }
 
+/* The row of a kernel, or that behind the last. */
+static size_t find_kernel(const struct rule_context *ctx, const char *kernel)
+{
+	size_t row = 0;
+
+	while (row < tsi_rule_rows(ctx, NAMES) &&
+	       strcmp(tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "name")), kernel) != 0)
+		row++;
+	return row;
+}
+
 void tsi_place_kernel(struct rule_context *ctx, const char *kernel)
 {
-	for (size_t row = 0; row < tsi_rule_rows(ctx, NAMES); row++) {
-		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "name")), kernel) != 0)
-			continue;
+	size_t row = find_kernel(ctx, kernel);
+
+	if (row < tsi_rule_rows(ctx, NAMES))
 		tsi_rule_longest(ctx, NAMES, row);
-		return;
-	}
+}
+
+void tsi_tell_site(struct rule_context *ctx, const char *kernel)
+{
+	size_t row = find_kernel(ctx, kernel);
+
+	if (row < tsi_rule_rows(ctx, NAMES))
+		tsi_rule_site(ctx, NAMES, row, "the longest call of its kernel");
 }
 
 void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slow)
@@ -148,4 +165,6 @@ void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slo
 			tsi_rule_detail(ctx, "%s takes %.2f ms a step", words.text,
 					tsi_operator_step_ms(ctx, worst->row, worst->ns));
 	}
+	if (slow->worst[0].ns > 0)
+		tsi_tell_site(ctx, tsi_operator_text(ctx, slow->worst[0].row, "kernel"));
 }

@@ -46,6 +46,8 @@ double tsi_decoding_share(const struct rule_context *ctx, double least);
 
 /* The longest kernel of this name is a place to look at. */
 void tsi_place_kernel(struct rule_context *ctx, const char *kernel);
+/* Which module and function that is in. */
+void tsi_tell_site(struct rule_context *ctx, const char *kernel);
 
 /* The sizes that tensor cores take in one piece, 16 bytes; 0: such operands are not judged. */
 double tsi_piece_of(const char *precision);

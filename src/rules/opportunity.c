@@ -63,22 +63,36 @@ static void append_launcher(const struct rule_context *ctx, size_t row, char wor
 		 (double)integer(ctx, row, "ns") / step_count / 1e6);
 }
 
+/* Where the longest event of a launcher is. */
+static void tell_site(struct rule_context *ctx, size_t row)
+{
+	const char *op = text(ctx, row, "operator");
+	char words[NAME_BYTES + 16];
+
+	snprintf(words, sizeof(words), "the longest%s%.63s", *op ? " of " : "", op);
+	tsi_str_drop_partial(words);
+	tsi_rule_site(ctx, LAUNCHERS, row, words);
+}
+
 void tsi_blame_launchers(struct rule_context *ctx, const char *remedy)
 {
+	size_t rows[SHOWN_LAUNCHERS], shown = 0;
 	char words[WORDS_BYTES] = "";
-	size_t shown = 0;
 
-	for (size_t row = 0; row < tsi_rule_rows(ctx, LAUNCHERS); row++) {
+	for (size_t row = 0; row < tsi_rule_rows(ctx, LAUNCHERS) && shown < SHOWN_LAUNCHERS;
+	     row++) {
 		if (strcmp(text(ctx, row, "remedy"), remedy) != 0)
 			continue;
-		if (shown++ == SHOWN_LAUNCHERS)
-			break;
-		if (shown == 1)
+		if (!shown)
 			set_subject(ctx, row);
+		rows[shown++] = row;
 		append_launcher(ctx, row, words);
 		tsi_rule_place(ctx, integer(ctx, row, "start_ns"), integer(ctx, row, "longest_ns"));
 	}
-	if (shown)
-		tsi_rule_detail(ctx, "most %s %s a step",
-				strcmp(remedy, "launch_less") == 0 ? "before" : "in", words);
+	if (!shown)
+		return;
+	tsi_rule_detail(ctx, "most %s %s a step",
+			strcmp(remedy, "launch_less") == 0 ? "before" : "in", words);
+	for (size_t i = 0; i < shown; i++)
+		tell_site(ctx, rows[i]);
 }

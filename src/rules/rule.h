@@ -136,5 +136,10 @@ struct tscope_subject *tsi_rule_subject(struct rule_context *ctx);
 void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration_ns);
 /* The same of a row of "max_start_ns" and "max_ns"; nothing where these are absent. */
 void tsi_rule_longest(struct rule_context *ctx, const char *table, size_t row);
+/*
+ * Whose code it is, by the columns "module" and "source" of a row, said behind these words:
+ * "the longest". Only the first of several counts; nothing where both are absent.
+ */
+void tsi_rule_site(struct rule_context *ctx, const char *table, size_t row, const char *words);
 
 #endif

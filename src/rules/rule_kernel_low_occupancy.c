@@ -9,6 +9,7 @@
  * is too short for its size to matter, and what saturates memory with few blocks.
  */
 #include "rules/budget_share.h"
+#include "rules/matrix_finding.h"
 #include "rules/operator_words.h"
 
 #include <string.h>
@@ -98,6 +99,7 @@ static void tell_kernel(struct rule_context *ctx, const struct small_kernels *sm
 	tsi_rule_detail(ctx, "most of it, %.2f ms, in %.*s", small->name_ns / 1e6, SHOWN_NAME_CHARS,
 			small->name);
 	tell_operator(ctx, small->name);
+	tsi_tell_site(ctx, small->name);
 }
 
 static void evaluate_kernel_low_occupancy(struct rule_context *ctx)

@@ -117,6 +117,34 @@ static void a_frame_is_the_source(void **state)
 	analyzed_free(a);
 }
 
+/*
+ * Net_0 [0,90) holds Block_0 [2,60) with Linear_0 [4,50): a gap and a kernel of model.py's forward
+ * [5,35) are in the two innermost. What the backward thread launches is in no frame.
+ */
+static void modules_and_functions_of_gaps_and_kernels(void **state)
+{
+	(void)state;
+	static const struct builder_options options = { .python = true };
+	static const char frame[] = "python_function";
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 200);
+	test_span(t, frame, "nn.Module: Net_0", MAIN, 0, 90);
+	test_span(t, frame, "nn.Module: Block_0", MAIN, 2, 58);
+	test_span(t, frame, "nn.Module: Linear_0", MAIN, 4, 46);
+	test_span(t, frame, "model.py(12): forward", MAIN, 5, 30);
+	test_call(t, "cudaLaunchKernel", MAIN, 30, 5, 1);
+	test_kernel(t, "gemm", 0, 7, 40, 55, 1);
+	test_call(t, "cudaLaunchKernel", 2, 50, 5, 2);
+	test_kernel(t, "dgrad", 0, 7, 95, 105, 2);
+	struct analyzed *a = analyze(t);
+	check_table(a, "idle.gaps: module source", "Block_0.Linear_0 model.py(12): forward\n");
+	check_table(a, "kernels.by_name: name module source",
+		    "dgrad - -\n"
+		    "gemm Block_0.Linear_0 model.py(12): forward\n");
+	analyzed_free(a);
+}
+
 static bool waits(struct str name)
 {
 	return tsi_str_find(name, TSI_STR("queue.py")) >= 0;
@@ -197,6 +225,7 @@ int main(void)
 		cmocka_unit_test(the_longest_gaps_and_what_is_around_them),
 		cmocka_unit_test(the_names_behind_the_causes),
 		cmocka_unit_test(a_frame_is_the_source),
+		cmocka_unit_test(modules_and_functions_of_gaps_and_kernels),
 		cmocka_unit_test(of_most_frames_only_what_names_a_cause_is_kept),
 		cmocka_unit_test(no_frame_outlasts_what_it_was_called_in),
 		cmocka_unit_test(without_devices_or_steps_there_is_nothing),

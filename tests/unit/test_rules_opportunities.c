@@ -102,6 +102,16 @@ static const struct rule_case cases[] = {
 	{ "COPY.SMALL", FIRES, COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2), NULL,
 	  "med: 300 copies a step of at most 64 KiB take 6.0 % of it (copying 1.0 %, idle gaps "
 	  "before them 5.0 %; most in aten::copy_ 1.00 ms a step) [6000000 ns]" },
+	{ "COPY.SMALL", FIRES,
+	  COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2)
+		  LAUNCHER("small_copy",
+			   "aten::cat module=Block_3.Attention_3 "
+			   "source='lib/model.py(41): forward'",
+			   1),
+	  NULL,
+	  "med: 300 copies a step of at most 64 KiB take 6.0 % of it (copying 1.0 %, idle gaps "
+	  "before them 5.0 %; most in aten::copy_ 1.00 ms, aten::cat 0.50 ms a step; the longest "
+	  "of aten::cat in Block_3.Attention_3, model.py(41): forward) [6000000 ns]" },
 	{ "COPY.SMALL", QUIET, COPIES(8, 2, 10), NULL, "" },
 	{ "COPY.SMALL", AT, COPIES(200, 2, 8), NULL, "med" },
 	{ "COPY.SMALL", AT, COPIES(199, 2, 8), NULL, "" },

@@ -12,6 +12,7 @@
 #include "analyze/ops/step_work.h"
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
+#include "analyze/trace/source_frame.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
@@ -64,7 +65,11 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(NAME_STEP_DEVIATION_NS, "step_deviation_ns", NS,                                         \
 	  "standard deviation of their time per step, of these steps")                             \
 	X(NAME_COUNTED_UNLINKED, "counted_unlinked", COUNT,                                        \
-	  "of these, without a known launch: by their own start")
+	  "of these, without a known launch: by their own start")                                  \
+	X(NAME_MODULE, "module", TEXT,                                                             \
+	  "of 1 % of all time or more: the innermost modules that launched the longest, as in "    \
+	  "idle.gaps")                                                                             \
+	X(NAME_SOURCE, "source", TEXT, "the function that launched it, as in idle.gaps")
 
 TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 
@@ -350,6 +355,7 @@ static void fill_name(struct work *work, uint32_t name, int64_t *durations,
 
 static void add_names(struct work *work, struct fact_sheet *out)
 {
+	struct frame_sites sites = tsi_frame_sites(work->trace, LAUNCH_SITE_ROWS);
 	int64_t name_count = 0, *durations = work->durations;
 
 	for (uint32_t name = 0; name < work->trace->names.count; name++) {
@@ -357,6 +363,9 @@ static void add_names(struct work *work, struct fact_sheet *out)
 			continue;
 		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 		fill_name(work, name, durations, cells);
+		if (work->kernels[name].total_ns >= work->total_ns / 100)
+			tsi_put_launch_site(&sites, work->kernels[name].longest_row,
+					    &cells[NAME_MODULE], &cells[NAME_SOURCE], out);
 		durations += work->kernels[name].count;
 		name_count++;
 	}

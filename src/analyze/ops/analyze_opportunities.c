@@ -10,6 +10,7 @@
 #include "analyze/ops/kernel_kind.h"
 #include "analyze/ops/kernel_vote.h"
 #include "analyze/shared/reliability.h"
+#include "analyze/trace/source_frame.h"
 #include "base/attributes.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
@@ -85,7 +86,10 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(EVENT_COUNT, "count", COUNT, "device events in the counted steps")                       \
 	X(EVENT_NS, "ns", NS, "their device time")                                                 \
 	X(START_NS, "start_ns", NS, "when the longest of them starts")                             \
-	X(LONGEST_NS, "longest_ns", NS, "its duration")
+	X(LONGEST_NS, "longest_ns", NS, "its duration")                                            \
+	X(MODULE, "module", TEXT,                                                                  \
+	  "the innermost modules that launched it, as in idle.gaps, if it took 1 % of the most")   \
+	X(SOURCE, "source", TEXT, "the function that launched it, as in idle.gaps")
 
 TSI_FACT_LIST(enum column, columns, COLUMNS);
 
@@ -369,6 +373,14 @@ static void add_device(struct work *work, uint32_t device)
 
 static void list_culprits(const struct work *work, struct fact_sheet *out)
 {
+	struct frame_sites sites = tsi_frame_sites(work->trace, LAUNCH_SITE_ROWS);
+	int64_t least_ns = 0; /* 1 % of the most: others are not asked for */
+
+	for (size_t i = 0; i < work->culprits.count; i++) {
+		const struct culprit *culprit = (const struct culprit *)work->culprits.items + i;
+		least_ns = culprit->ns / 100 > least_ns ? culprit->ns / 100 : least_ns;
+	}
+
 	for (size_t i = 0; i < work->culprits.count; i++) {
 		const struct pair *pair = &work->culprits.pairs[i];
 		const struct culprit *culprit = (const struct culprit *)work->culprits.items + i;
@@ -383,6 +395,8 @@ static void list_culprits(const struct work *work, struct fact_sheet *out)
 		cells[EVENT_NS] = tsi_int(culprit->ns);
 		cells[START_NS] = tsi_int(culprit->start_ns);
 		cells[LONGEST_NS] = tsi_int(culprit->longest_ns);
+		if (culprit->ns >= least_ns)
+			tsi_put_launch_site(&sites, row, &cells[MODULE], &cells[SOURCE], out);
 	}
 	tsi_table_order(out, BY_OPERATOR, EVENT_NS, EVENT);
 }

@@ -33,7 +33,9 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) IDLE_CAUSES(
 	X(GAP_OPERATOR, "operator", TEXT, "the operator that launched what ends it")               \
 	X(GAP_SOURCE, "source", TEXT,                                                              \
 	  "file, line and function of Python meanwhile, where recorded: the innermost that is "    \
-	  "not PyTorch's or Python's own, if there is one")
+	  "not PyTorch's or Python's own, if there is one")                                        \
+	X(GAP_MODULE, "module", TEXT,                                                              \
+	  "the innermost modules meanwhile, as the profiler names them: \"Block_3.Linear_7\"")
 
 TSI_FACT_LIST(enum gap_column, gap_columns, GAP_COLUMNS);
 
@@ -116,7 +118,7 @@ static void put_sums(struct fact_sheet *out, struct sums *sums)
 /* ---- tables -------------------------------------------------------------------------- */
 
 /* How far find_open() looks back, so that it costs no more in large traces. */
-enum { FEW_ROWS = 1 << 10, MANY_ROWS = 1 << 16 };
+enum { FEW_ROWS = 1 << 10 };
 
 /* The innermost row of a thread that is open at a time and of one of these classes, or NO_ROW. */
 static uint32_t find_open(const struct tscope_trace *trace, uint32_t track_index, int64_t t_ns,
@@ -138,39 +140,30 @@ static struct tscope_value name_value(const struct tscope_trace *trace, uint32_t
 			     : tsi_text(tsi_span_name(trace, row).data);
 }
 
-static bool has_frames(const struct tscope_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->spans.kind_count; i++)
-		if (trace->spans.kinds[i].span_class == TSCOPE_SPAN_PYTHON)
-			return true;
-	return false;
-}
-
 /* What the launching thread was in. */
-static void put_host(struct tscope_value *cells, const struct tscope_trace *trace,
-		     const struct long_gap *gap, uint32_t call, bool with_frames)
+static void put_host(struct tscope_value *cells, const struct frame_sites *sites,
+		     const struct long_gap *gap, uint32_t call, struct fact_sheet *out)
 {
 	enum {
 		WORK = 1 << TSCOPE_SPAN_PYTHON | 1 << TSCOPE_SPAN_CPU_OP |
 		       1 << TSCOPE_SPAN_RUNTIME | 1 << TSCOPE_SPAN_ANNOTATION | 1 << TSCOPE_SPAN_GC,
 	};
+	const struct tscope_trace *trace = sites->trace;
 	uint32_t track = gap->track == NO_ROW ? tsi_trace_track_of(trace, call) : gap->track;
-	uint32_t inside = gap->row, source = NO_ROW;
+	uint32_t inside = gap->row;
 
 	if (inside == NO_ROW)
 		inside = find_open(trace, track, gap->at_ns, WORK, FEW_ROWS);
-	if (with_frames)
-		source = tsi_source_frame(trace, track, gap->at_ns, MANY_ROWS);
 	cells[GAP_INSIDE] = name_value(trace, inside);
 	cells[GAP_THREAD] = tsi_text(tsi_intern_text(&trace->names, trace->tracks[track].tid).data);
-	cells[GAP_SOURCE] = name_value(trace, source);
+	tsi_put_site(sites, track, gap->at_ns, &cells[GAP_MODULE], &cells[GAP_SOURCE], out);
 }
 
 static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
 	const struct tscope_trace *trace = scope->trace;
-	bool with_frames = has_frames(trace);
+	struct frame_sites sites = tsi_frame_sites(trace, SITE_ROWS);
 
 	for (uint32_t i = 0; i < timeline->long_gap_count; i++) {
 		const struct long_gap *gap = &timeline->long_gaps[i];
@@ -189,7 +182,7 @@ static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
 			continue;
 		cells[GAP_CALL] = name_value(trace, call);
 		cells[GAP_OPERATOR] = name_value(trace, tsi_call(trace, call)->op);
-		put_host(cells, trace, gap, call, with_frames);
+		put_host(cells, &sites, gap, call, out);
 	}
 }
 

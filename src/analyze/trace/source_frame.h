@@ -2,6 +2,7 @@
 #ifndef TSCOPE_ANALYZE_TRACE_SOURCE_FRAME_H
 #define TSCOPE_ANALYZE_TRACE_SOURCE_FRAME_H
 
+#include "analyze/facts.h"
 #include "model/trace/trace.h"
 
 /* Of a thread the first row that starts after a time, or the end of its rows. */
@@ -18,5 +19,29 @@ uint32_t tsi_open_before(const struct tscope_trace *trace, uint32_t first, uint3
  */
 uint32_t tsi_source_frame(const struct tscope_trace *trace, uint32_t track, int64_t t_ns,
 			  uint32_t row_count);
+
+/* What the frames of a trace can say of a place in it. */
+struct frame_sites {
+	const struct tscope_trace *trace;
+	bool has_frames, has_modules;
+	uint32_t row_count; /* so many of a thread's rows are looked at */
+};
+
+struct frame_sites tsi_frame_sites(const struct tscope_trace *trace, uint32_t row_count);
+
+/* Enough for most launches, which are many; and for what is asked of a few places. */
+enum { LAUNCH_SITE_ROWS = 1 << 12, SITE_ROWS = 1 << 16 };
+
+/*
+ * Two cells: the innermost modules that a thread is in at a time, "Block_3.Attention_3", and the
+ * name of the frame above. Absent where no frames say it.
+ */
+void tsi_put_site(const struct frame_sites *sites, uint32_t track, int64_t t_ns,
+		  struct tscope_value *module, struct tscope_value *source, struct fact_sheet *out);
+
+/* The same of where a device event was launched. */
+void tsi_put_launch_site(const struct frame_sites *sites, uint32_t device_row,
+			 struct tscope_value *module, struct tscope_value *source,
+			 struct fact_sheet *out);
 
 #endif
