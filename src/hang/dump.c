@@ -37,6 +37,7 @@ static const char *const key_names[KEY_COUNT] = {
 	[KEY_IS_P2P] = "is_p2p",
 	[KEY_TIMEOUT] = "timeout_ms",
 	[KEY_DURATION] = "duration_ms",
+	[KEY_RETIRED] = "retired",
 	[KEY_FRAMES] = "frames",
 };
 
@@ -214,11 +215,23 @@ static void add_shapes(struct dump_reader *r, struct dump_call *call)
 		call->types = types_of(r);
 }
 
-static enum call_state state_of(const struct dump_reader *r)
+static bool is_true(struct plain_value value)
+{
+	bool truth = false;
+
+	return tsi_plain_to_bool(value, &truth) && truth;
+}
+
+/*
+ * Of gloo no event says when a call started or ended: the entry retires when it is done. With other
+ * backends it also retires when it has timed out.
+ */
+static enum call_state state_of(const struct dump_reader *r, const struct call_name *name)
 {
 	struct str state = tsi_plain_text(r->plain, r->values[KEY_STATE]);
 
-	if (tsi_str_is(state, "completed") || read_time(r, KEY_COMPLETED))
+	if (tsi_str_is(state, "completed") || read_time(r, KEY_COMPLETED) ||
+	    (name->is_gloo && is_true(r->values[KEY_RETIRED])))
 		return CALL_COMPLETED;
 	if (tsi_str_is(state, "started") || read_time(r, KEY_STARTED))
 		return CALL_STARTED;
@@ -234,7 +247,7 @@ static void keep_latest(int64_t *latest_ns, int64_t time_ns)
 /* State and times of one more entry: of a coalesced call those of its end count. */
 static void add_state(struct dump_reader *r, struct dump_call *call, const struct call_name *name)
 {
-	enum call_state state = state_of(r);
+	enum call_state state = state_of(r, name);
 
 	if (name->is_coalesced) {
 		call->state = (uint8_t)state;
@@ -292,13 +305,6 @@ static struct dump_call *call_of(struct dump_reader *r, struct dump_group *group
 	return call;
 }
 
-static bool is_true(struct plain_value value)
-{
-	bool truth = false;
-
-	return tsi_plain_to_bool(value, &truth) && truth;
-}
-
 static void begin_call(struct dump_reader *r, struct dump_call *call, uint32_t group,
 		       int64_t sequence, size_t entry)
 {
@@ -353,7 +359,8 @@ static void read_entry(struct dump_reader *r, struct plain_value entry, size_t i
 		call->message_count++;
 		add_message(r, call, &name);
 	}
-	if (!is_p2p)
+	/* What is all there needs no status, and that of gloo counts messages with collectives. */
+	if (!is_p2p && dump->calls[0].record > 0 && !name.is_gloo)
 		tsi_dump_note_status(r, group);
 }
 

@@ -54,6 +54,7 @@ static struct call_name parse_name(struct dump_reader *r, struct str text)
 	name.is_coalesced = tsi_str_is(type, "coalesced");
 	if (name.is_send || name.is_recv)
 		read_peers(&name, tsi_str_trim(rest));
+	name.is_gloo = tsi_str_is(backend, "gloo");
 	name.backend = tsi_dump_text(r, backend);
 	name.type = tsi_dump_text(r, type);
 	return name;

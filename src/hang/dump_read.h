@@ -26,6 +26,7 @@ enum key {
 	FIRST_KEYS, /* a pick has no more */
 	KEY_TIMEOUT = FIRST_KEYS,
 	KEY_DURATION,
+	KEY_RETIRED,
 	KEY_FRAMES,
 	KEY_COUNT,
 };
@@ -34,7 +35,7 @@ enum key {
 struct call_name {
 	uint32_t backend, type;
 	int32_t from, to; /* point-to-point; else -1 */
-	bool is_send, is_recv, is_coalesced;
+	bool is_send, is_recv, is_coalesced, is_gloo;
 };
 
 struct dump_reader {

@@ -149,7 +149,11 @@ static void put_no_hang(const struct panel *panel)
 	int64_t missing = tsi_panel_int(panel, "hang.missing_count");
 
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
-	if (strcmp(kind, "none") == 0 && missing > 0)
+	if (tsi_panel_int(panel, "hang.call_count") == 0)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
+			     "these dumps hold no call: was the recorder on "
+			     "(TORCH_FR_BUFFER_SIZE)?");
+	else if (strcmp(kind, "none") == 0 && missing > 0)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
 			     "all calls of %" PRId64 " rank%s are complete; what the other %" PRId64
 			     " called is not known",

@@ -207,6 +207,34 @@ static void what_the_culprit_does_is_in_its_trace(void **state)
 	check_trace(TRACE(""), "- 0");
 }
 
+/*
+ * As gloo of PyTorch 2.14 writes them: no state but "scheduled", entries retire when they are done;
+ * groups without ranks; a status that counts messages, of which there are no entries.
+ */
+static void calls_of_gloo_are_done_when_they_retire(void **state)
+{
+#define GLOO(record, seq, retired)                                                                 \
+	"{\"record_id\":" record ",\"pg_id\":0,\"process_group\":[\"0\",\"default_pg\"],"          \
+	"\"collective_seq_id\":" seq ",\"profiling_name\":\"gloo:all_reduce\","                    \
+	"\"time_created_ns\":2000000000,\"input_sizes\":[[8]],\"output_sizes\":[[8]],"             \
+	"\"input_dtypes\":[\"Float\"],\"output_dtypes\":[\"Float\"],\"state\":\"scheduled\","      \
+	"\"retired\":" retired ",\"timeout_ms\":60000,\"is_p2p\":false}"
+#define GLOO_DUMP(entries)                                                                         \
+	"{\"version\":\"2.10\",\"pg_config\":{\"\":{\"name\":\"\",\"desc\":\"\",\"ranks\":"        \
+	"\"[0, 1]\"}},\"pg_status\":{\"0\":{\"last_enqueued_collective\":9,"                       \
+	"\"last_completed_collective\":9}},\"entries\":[" entries "]}"
+	static const char done[] = GLOO_DUMP(GLOO("0", "1", "true"));
+	static const char in_second[] =
+		GLOO_DUMP(GLOO("0", "1", "true") "," GLOO("1", "2", "false"));
+
+	(void)state;
+	check((const char *const[]){ done, done, done }, "hang: kind pending_count", "none 0");
+	check((const char *const[]){ in_second, done, in_second }, VERDICT,
+	      "missing_call 1 2 0, 2");
+#undef GLOO_DUMP
+#undef GLOO
+}
+
 /* Cut anywhere it is an error or unknown, and nobody is blamed for it. */
 static void a_dump_may_be_cut_anywhere(void **state)
 {
@@ -268,6 +296,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_common_host_is_named, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(what_the_culprit_does_is_in_its_trace, enter_folder,
 						leave_folder),
+		cmocka_unit_test_setup_teardown(calls_of_gloo_are_done_when_they_retire,
+						enter_folder, leave_folder),
 		cmocka_unit_test(a_dump_may_be_cut_anywhere),
 		cmocka_unit_test_setup_teardown(memory_may_run_out, enter_folder, leave_folder),
 	};
