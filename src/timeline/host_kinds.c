@@ -194,12 +194,13 @@ static uint8_t flag_of(uint32_t span_class, const struct host_name *name,
 		       const struct python_name *frame, unsigned labels)
 {
 	uint8_t flag = IDLE_NONE;
+	int64_t batch;
 
 	if (span_class == TSCOPE_SPAN_GC)
 		return IDLE_GC;
 	if (labels & LABEL_DATA)
 		return IDLE_DATA;
-	if (tsi_is_capture_mark(name->text))
+	if (tsi_is_capture_mark(name->text, &batch))
 		return IDLE_COMPILE;
 	flag = find_name(flags, TSI_COUNT_OF(flags), name, IDLE_NONE);
 	if (flag == IDLE_PROFILER && span_class == TSCOPE_SPAN_ANNOTATION)

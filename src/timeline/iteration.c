@@ -66,29 +66,49 @@ static uint8_t phase_of(const struct iteration *iteration)
 								     : ITERATION_DECODE;
 }
 
-static struct iteration new_iteration(const char *engine)
+struct iteration tsi_no_iteration(void)
 {
 	return (struct iteration){
-		.engine = engine,
+		.phase = ITERATION_UNKNOWN,
 		.prompt_requests = NOT_SAID,
 		.prompt_tokens = NOT_SAID,
 		.decode_requests = NOT_SAID,
 		.decode_tokens = NOT_SAID,
 		.requests = NOT_SAID,
 		.kv_tokens = NOT_SAID,
+		.attention_pairs = NOT_SAID,
 		.padded_requests = NOT_SAID,
 	};
 }
 
-/* "(6144)" or "(sq6144sk7144sqsq…sqsk…)": tokens, and keys where they are said. */
-static bool take_vllm_tokens(struct str *text, int64_t *tokens, int64_t *keys)
+static struct iteration new_iteration(const char *engine)
 {
-	*keys = NOT_SAID;
+	struct iteration iteration = tsi_no_iteration();
+
+	iteration.engine = engine;
+	return iteration;
+}
+
+/* What attention has to do: keys, and queries × keys; or NOT_SAID. */
+struct attention_size {
+	int64_t keys, pairs;
+};
+
+/* "(6144)" or "(sq6144sk7144sqsq…sqsk…)": tokens, and keys where they are said. */
+static bool take_vllm_tokens(struct str *text, int64_t *tokens, struct attention_size *size)
+{
+	int64_t squares;
+
+	*size = (struct attention_size){ NOT_SAID, NOT_SAID };
 	if (!take(text, "("))
 		return false;
 	if (take(text, "sq")) {
-		if (!take_number(text, tokens) || !take(text, "sk") || !take_number(text, keys))
+		if (!take_number(text, tokens) || !take(text, "sk") ||
+		    !take_number(text, &size->keys))
 			return false;
+		if (!take(text, "sqsq") || !take_number(text, &squares) || !take(text, "sqsk") ||
+		    !take_number(text, &size->pairs))
+			size->pairs = NOT_SAID;
 	} else if (!take_number(text, tokens)) {
 		return false;
 	}
@@ -110,7 +130,8 @@ static bool parse_vllm_new(struct str text, struct iteration *ret)
 
 static bool parse_vllm(struct str text, struct iteration *ret)
 {
-	int64_t all_tokens, prompt_keys, decode_keys;
+	struct attention_size prompt, decode;
+	int64_t all_tokens;
 
 	*ret = new_iteration("vllm");
 	if (take(&text, "new_"))
@@ -118,13 +139,15 @@ static bool parse_vllm(struct str text, struct iteration *ret)
 	if (take_number(&text, &all_tokens) && !take(&text, "_"))
 		return false;
 	if (!take(&text, "context_") || !take_number(&text, &ret->prompt_requests) ||
-	    !take_vllm_tokens(&text, &ret->prompt_tokens, &prompt_keys) ||
+	    !take_vllm_tokens(&text, &ret->prompt_tokens, &prompt) ||
 	    !take(&text, "_generation_") || !take_number(&text, &ret->decode_requests) ||
-	    !take_vllm_tokens(&text, &ret->decode_tokens, &decode_keys))
+	    !take_vllm_tokens(&text, &ret->decode_tokens, &decode))
 		return false;
 	ret->requests = ret->prompt_requests + ret->decode_requests;
-	if (prompt_keys >= 0 && decode_keys >= 0)
-		ret->kv_tokens = prompt_keys + decode_keys;
+	if (prompt.keys >= 0 && decode.keys >= 0)
+		ret->kv_tokens = prompt.keys + decode.keys;
+	if (prompt.pairs >= 0 && decode.pairs >= 0)
+		ret->attention_pairs = prompt.pairs + decode.pairs;
 	ret->phase = phase_of(ret);
 	return true;
 }
@@ -152,6 +175,8 @@ static void fill_sglang(struct str text, struct iteration *ret)
 		prompt_tokens = number(text, "toks");
 	if (number(text, "c_sk") != NOT_SAID || number(text, "g_sk") != NOT_SAID)
 		ret->kv_tokens = sum_said(number(text, "c_sk"), number(text, "g_sk"));
+	if (number(text, "c_sqsk") != NOT_SAID || number(text, "g_sqsk") != NOT_SAID)
+		ret->attention_pairs = sum_said(number(text, "c_sqsk"), number(text, "g_sqsk"));
 	if (ret->phase == ITERATION_MIXED) {
 		ret->prompt_requests = number(text, "c");
 		ret->decode_requests = number(text, "g");
@@ -206,6 +231,7 @@ static bool parse_atom(struct str text, bool is_prefill, struct iteration *ret)
 	*ret = new_iteration("atom");
 	ret->padded_requests = padded_of(text);
 	ret->kv_tokens = number(text, "sk");
+	ret->attention_pairs = number(text, "sqsk");
 	if (!take(&text, "bs=") || !take_number(&text, &ret->requests))
 		return false;
 	if (is_prefill) {
@@ -268,11 +294,20 @@ bool tsi_parse_iteration(struct str name, struct iteration *ret)
 	return is_one;
 }
 
-bool tsi_is_capture_mark(struct str name)
+int64_t tsi_iteration_tokens(const struct iteration *iteration)
 {
-	int64_t batch;
+	int64_t prompt = iteration->prompt_tokens, decode = iteration->decode_tokens;
 
-	return take(&name, "capture_") && take_number(&name, &batch) && take(&name, "_") &&
+	if (iteration->phase == ITERATION_PREFILL)
+		return prompt;
+	if (iteration->phase != ITERATION_MIXED)
+		return decode;
+	return prompt == NOT_SAID || decode == NOT_SAID ? NOT_SAID : prompt + decode;
+}
+
+bool tsi_is_capture_mark(struct str name, int64_t *batch)
+{
+	return take(&name, "capture_") && take_number(&name, batch) && take(&name, "_") &&
 	       name.length > 0 && tsi_is_letter(name.data[0]);
 }
 

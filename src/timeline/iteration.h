@@ -37,14 +37,24 @@ struct iteration {
 	int64_t decode_requests, decode_tokens; /* generation; the tokens include proposed ones */
 	int64_t requests;        /* of both; also where nothing says how many of each */
 	int64_t kv_tokens;       /* keys that attention reads, of all requests */
+	int64_t attention_pairs; /* sum over requests of queries × keys */
 	int64_t padded_requests; /* size of the graph's batch */
 };
+
+/* One of which nothing is said. */
+struct iteration tsi_no_iteration(void);
 
 /* False, and *ret untouched: no annotation of an iteration, or one that says nothing. */
 bool tsi_parse_iteration(struct str name, struct iteration *ret);
 
-/* "capture_32_FULL", "capture_1_prefill": the engines' annotation around the capture of a graph. */
-bool tsi_is_capture_mark(struct str name);
+/* The tokens that it computes, or NOT_SAID. */
+int64_t tsi_iteration_tokens(const struct iteration *iteration);
+
+/*
+ * "capture_32_FULL", "capture_1_prefill": the engines' annotation around the capture of a graph,
+ * and the batch that it is for.
+ */
+bool tsi_is_capture_mark(struct str name, int64_t *batch);
 
 /* "prefill" …: never NULL. */
 const char *tsi_iteration_phase_name(enum iteration_phase phase);

@@ -111,21 +111,52 @@ static void test_annotations(void **state)
 	}
 }
 
+/* Prefill and decode together; SGLang's by phase, ATOM's as one number. */
+static void test_attention_pairs(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t tokens, pairs;
+	} said[] = {
+		{ "execute_64_context_0(sq0sk0sqsq0sqsk0)_generation_64(sq64sk900sqsq64sqsk901)",
+		  64, 901 },
+		{ "execute_5_context_1(sq4sk4sqsq16sqsk17)_generation_1(sq1sk90sqsq1sqsk91)", 5,
+		  108 },
+		{ "execute_context_1(4)_generation_1(1)", 5, NOT_SAID },
+		{ "step[MIXED bs=2 c=1 g=1 c_sq=4 c_sqsk=17 g_sq=1 g_sqsk=91]", 5, 108 },
+		{ "step[DECODE bs=64]", 64, NOT_SAID },
+		{ "decode[bs=32 tok=128 d=32 spec=3 sqsq=512 sqsk=262144 sk=65536]", 128, 262144 },
+	};
+	struct iteration it;
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(said); i++) {
+		assert_true(tsi_parse_iteration(tsi_str_of(said[i].name), &it));
+		assert_int_equal(tsi_iteration_tokens(&it), said[i].tokens);
+		assert_int_equal(it.attention_pairs, said[i].pairs);
+	}
+}
+
 static void test_captures(void **state)
 {
+	int64_t batch = 0;
+
 	(void)state;
-	assert_true(tsi_is_capture_mark(tsi_str_of("capture_32_FULL")));
-	assert_true(tsi_is_capture_mark(tsi_str_of("capture_1_prefill")));
-	assert_false(tsi_is_capture_mark(tsi_str_of("capture_32_")));
-	assert_false(tsi_is_capture_mark(tsi_str_of("capture__FULL")));
-	assert_false(tsi_is_capture_mark(tsi_str_of("capture_12_34")));
-	assert_false(tsi_is_capture_mark(tsi_str_of("capture")));
+	assert_true(tsi_is_capture_mark(TSI_STR("capture_32_FULL"), &batch));
+	assert_int_equal(batch, 32);
+	assert_true(tsi_is_capture_mark(TSI_STR("capture_1_prefill"), &batch));
+	assert_int_equal(batch, 1);
+	assert_false(tsi_is_capture_mark(TSI_STR("capture_32_"), &batch));
+	assert_false(tsi_is_capture_mark(TSI_STR("capture__FULL"), &batch));
+	assert_false(tsi_is_capture_mark(TSI_STR("capture_12_34"), &batch));
+	assert_false(tsi_is_capture_mark(TSI_STR("capture"), &batch));
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_annotations),
+		cmocka_unit_test(test_attention_pairs),
 		cmocka_unit_test(test_captures),
 	};
 

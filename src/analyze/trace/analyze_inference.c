@@ -141,17 +141,6 @@ static void put_mean(struct fact_sheet *out, size_t fact, const struct mean *mea
 		tsi_fact_real(out, fact, (double)mean->sum / (double)mean->count);
 }
 
-static int64_t tokens_of(const struct turn *turn)
-{
-	int64_t prompt = turn->said.prompt_tokens, decode = turn->said.decode_tokens;
-
-	if (turn->said.phase == ITERATION_PREFILL)
-		return prompt;
-	if (turn->said.phase != ITERATION_MIXED)
-		return decode;
-	return prompt == NOT_SAID || decode == NOT_SAID ? NOT_SAID : prompt + decode;
-}
-
 static void put_phase(struct fact_sheet *out, struct turns *turns, uint8_t phase, int64_t all_ns)
 {
 	size_t first = (size_t)phase * PHASE_FACT_COUNT, count = 0;
@@ -168,7 +157,7 @@ static void put_phase(struct fact_sheet *out, struct turns *turns, uint8_t phase
 		tsi_sum(&kernel_ns, turn->kernel_ns);
 		tsi_sum(&graph_ns, turn->graph_ns);
 		add_said(&requests, turn->said.requests);
-		add_said(&tokens, tokens_of(turn));
+		add_said(&tokens, tsi_iteration_tokens(&turn->said));
 	}
 	tsi_fact_int(out, first, (int64_t)count);
 	if (count == 0)

@@ -13,9 +13,10 @@ static bool has_capture_mark(const struct tscope_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
 		const struct span_kind *kind = &trace->spans.kinds[i];
+		int64_t batch;
 
 		if (kind->span_class == TSCOPE_SPAN_ANNOTATION &&
-		    tsi_is_capture_mark(tsi_intern_text(&trace->names, kind->name)))
+		    tsi_is_capture_mark(tsi_intern_text(&trace->names, kind->name), &batch))
 			return true;
 	}
 	return false;

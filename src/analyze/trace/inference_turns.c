@@ -3,47 +3,14 @@
 #include "analyze/trace/inference_turns.h"
 
 #include "base/sum.h"
-#include "timeline/landmarks.h"
+#include "timeline/step_iterations.h"
 #include "timeline/timeline.h"
-
-/* SGLang may put vLLM's form around its own. */
-static void note_engine(struct turns *turns, struct str name)
-{
-	struct iteration said;
-
-	if (tsi_parse_iteration(name, &said) && (!turns->engine || tsi_str_starts(name, "step[")))
-		turns->engine = said.engine;
-}
-
-/* Marks and steps both ascend; steps outside a range are left out. */
-static void read_marks(struct turns *turns)
-{
-	const struct tscope_timeline *timeline = turns->scope->timeline;
-	const struct landmarks *marks = timeline->marks;
-	const struct spans *spans = &timeline->trace->spans;
-	uint32_t step = 0;
-
-	for (size_t i = 0; i < marks->count; i++) {
-		const struct landmark *mark = &marks->items[i];
-		int64_t start_ns = tsi_start_ns(spans, mark->row);
-
-		if (mark->track != timeline->main_track || !(mark->labels & LABEL_ITERATION))
-			continue;
-		note_engine(turns, tsi_span_name(timeline->trace, mark->row));
-		while (step < turns->count && turns->items[step].start_ns < start_ns)
-			step++;
-		if (step == turns->count || turns->items[step].start_ns != start_ns)
-			continue;
-		if (tsi_parse_iteration(tsi_span_name(timeline->trace, mark->row),
-					&turns->items[step].said))
-			step++;
-	}
-}
 
 static void turns_init(struct turns *turns, const struct analysis_scope *scope,
 		       struct arena *scratch)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
+	struct step_iterations said = tsi_step_iterations(timeline, scratch);
 	size_t count = timeline->step_count;
 
 	*turns = (struct turns){
@@ -54,15 +21,13 @@ static void turns_init(struct turns *turns, const struct analysis_scope *scope,
 	};
 	if (!turns->items || !turns->numbers || !turns->others)
 		return;
+	turns->engine = said.engine;
 	turns->count = timeline->step_count;
 	for (uint32_t i = 0; i < turns->count; i++) {
 		const struct tscope_step *step = &timeline->steps[i];
 
 		turns->items[i] = (struct turn){
-			.said = { .phase = ITERATION_UNKNOWN,
-				  .requests = NOT_SAID,
-				  .padded_requests = NOT_SAID,
-				  .kv_tokens = NOT_SAID },
+			.said = said.by_step ? said.by_step[i] : tsi_no_iteration(),
 			.start_ns = step->start_ns,
 			.mark_end_ns = step->start_ns + step->dur_ns,
 			.first_kernel_ns = INT64_MAX,
@@ -71,7 +36,6 @@ static void turns_init(struct turns *turns, const struct analysis_scope *scope,
 		};
 		turns->counted += turns->items[i].is_counted;
 	}
-	read_marks(turns);
 }
 
 static void add_work(struct turns *turns, struct turn *turn, uint32_t row)
