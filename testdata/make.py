@@ -25,6 +25,7 @@ import make_mixed
 import make_rank_sets
 import make_run_memory
 import make_runs
+import make_capture
 import make_servers
 import make_three_jobs
 import make_viztracer
@@ -391,6 +392,7 @@ def files():
         **make_hang.files(),
         **make_mixed.files(),
         **make_rank_sets.files(),
+        **make_capture.files(),
         **make_servers.files(),
         **make_three_jobs.files(document),
         **make_fkat.files(document, execution_trace()),

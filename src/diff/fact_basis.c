@@ -45,6 +45,7 @@ static const struct row rows[] = {
 	{ "memory.slope_bytes_per_step", BASIS_NONE, false, NULL },
 	{ "memory_stats.growth_bytes_per_call", BASIS_NONE, false, NULL },
 	{ "host_memory.*", BASIS_NONE, false, NULL },
+	{ "graphs.*", BASIS_NONE, false, NULL },
 	{ "logged_efficiency.*", BASIS_NONE, false, NULL },
 	{ "callbacks.top_name", BASIS_NONE, false, NULL },
 	{ "counters.value_count", BASIS_NONE, false, NULL },

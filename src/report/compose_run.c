@@ -52,6 +52,7 @@ static const struct run_section {
 	{ "flops", tsi_section_roofline, OF_TRACE },
 	{ "kernels", tsi_section_kernels, OF_TRACE },
 	{ "operators", tsi_section_operators, OF_TRACE },
+	{ "graphs", tsi_section_graphs, OF_TRACE },
 	{ "modules", tsi_section_modules, OF_TRACE },
 	{ "sources", tsi_section_sources, OF_TRACE },
 	{ "launches", tsi_section_launches, OF_TRACE },

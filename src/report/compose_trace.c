@@ -16,11 +16,11 @@ static const struct section sections[] = {
 	{ "critical_path", tsi_section_path },    { "device_busy", tsi_section_device_busy },
 	{ "overlap", tsi_section_overlap },       { "flops", tsi_section_roofline },
 	{ "kernels", tsi_section_kernels },       { "operators", tsi_section_operators },
-	{ "modules", tsi_section_modules },       { "sources", tsi_section_sources },
-	{ "launches", tsi_section_launches },     { "copies", tsi_section_copies },
-	{ "spans", tsi_section_spans },           { "python", tsi_section_python },
-	{ "callbacks", tsi_section_callbacks },   { "counters", tsi_section_counters },
-	{ "integrity", tsi_section_integrity },
+	{ "graphs", tsi_section_graphs },         { "modules", tsi_section_modules },
+	{ "sources", tsi_section_sources },       { "launches", tsi_section_launches },
+	{ "copies", tsi_section_copies },         { "spans", tsi_section_spans },
+	{ "python", tsi_section_python },         { "callbacks", tsi_section_callbacks },
+	{ "counters", tsi_section_counters },     { "integrity", tsi_section_integrity },
 };
 
 /* "kineto trace · 1,204 events · 2.10 MiB (gzip 210 KiB) · 12.34 ms captured" */

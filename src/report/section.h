@@ -71,6 +71,7 @@ const char *tsi_budget_words(const struct panel *panel);
 void tsi_section_budget(const struct panel *panel);
 void tsi_section_efficiency(const struct panel *panel);
 void tsi_section_inference(const struct panel *panel); /* section_inference.c */
+void tsi_section_graphs(const struct panel *panel);
 void tsi_section_hang(const struct panel *panel);
 void tsi_section_path(const struct panel *panel);
 void tsi_section_roofline(const struct panel *panel);

@@ -103,3 +103,27 @@ void tsi_section_inference(const struct panel *panel)
 	tsi_panel_table(panel, "inference.batches", batch_columns, TSI_COUNT_OF(batch_columns));
 	tsi_panel_table(panel, "inference.kinds", kind_columns, TSI_COUNT_OF(kind_columns));
 }
+
+void tsi_section_graphs(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "replays", "graphs.replay_count" },
+		{ "joined", "graphs.joined_count" },
+		{ "in part", "graphs.partial_count" },
+		{ "ambiguous", "graphs.ambiguous_count" },
+		{ "of no captured graph", "graphs.unknown_count" },
+		{ "kernels unlike", "graphs.mismatch_count" },
+	};
+	static const struct column columns[] = {
+		{ "kernel", "kernel", 0 }, { "operator", "op", 22 },    { "shape", "shape", 22 },
+		{ "count", "count", 7 },   { "total", "total_ns", 10 }, { "share", "ratio", 7 },
+	};
+
+	if (!tsi_panel_has(panel, "graphs.replay_count"))
+		return;
+	tsi_panel_title(panel, DOC_INFO, "graphs", "GRAPHS",
+			"%s of their kernel time has its operator from the capture",
+			tsi_panel_number(panel, "graphs.operator_ratio"));
+	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	tsi_panel_kernels(panel, "graphs.kernels", columns, TSI_COUNT_OF(columns));
+}

@@ -24,6 +24,7 @@ static const char *const titles[] = {
 	"FIGURES",
 	"FINDINGS",
 	"GATES",
+	"GRAPHS",
 	"GROUPS",
 	"GROWTH",
 	"HISTORY",

@@ -110,8 +110,8 @@ enum tscope_status tsi_look_into_trace(struct tscope_hang *hang, const struct ru
 	if (!load || load->loaded->end_ns <= verdict->op->since_ns)
 		return TSCOPE_OK;
 	/* It was read before: a file that cannot be read again has nothing more to say. */
-	enum tscope_status status =
-		tsi_trace_open_rank(&trace, load->file.path, &options->trace, load->only, &failure);
+	enum tscope_status status = tsi_trace_open_rank(&trace, load->file.path, &options->trace,
+							load->only, false, &failure);
 	if (status == TSCOPE_OK)
 		status = tsi_timeline_build(&timeline, trace, &options->timeline, false, &failure);
 	if (status == TSCOPE_OK)

@@ -2,6 +2,7 @@
 #ifndef TSCOPE_SESSION_LOAD_H
 #define TSCOPE_SESSION_LOAD_H
 
+#include "analyze/ops/graph_log.h"
 #include "comm/rank_log.h"
 #include "model/trace/composer.h"
 #include "run/find.h"
@@ -39,6 +40,8 @@ struct loaded {
 	struct trace_origin origin;          /* of a trace */
 	struct rank_log log;                 /* of a trace, where it was asked for; else zero */
 	bool is_capture;            /* a trace of the capture of graphs: nothing of it ran */
+	struct graph_log *graphs;   /* of a capture, where it was asked for; else NULL */
+	bool has_replays;           /* a trace that replays graphs */
 	struct merged_ranks merged; /* of a trace of several ranks, of which no more is kept */
 	struct arena texts;         /* of what was saved (rank_record.h) */
 };
@@ -58,7 +61,11 @@ struct load {
 	struct run_file file;           /* its texts must outlive loaded */
 	const struct rank_filter *only; /* the rank of a merged trace that is read; or NULL: all */
 	bool keeps_log;                 /* of a trace: there are others to compare it with */
-	struct loaded *loaded;          /* set, unless it failed; the caller frees it */
+	bool keeps_graphs;              /* of a capture: for those that replay its graphs */
+	/* Of graphs that the trace replays; they must outlive the loading. */
+	const struct graph_log *const *graphs;
+	size_t graph_log_count;
+	struct loaded *loaded; /* set, unless it failed; the caller frees it */
 	enum tscope_status status;
 	struct tscope_error error;
 };

@@ -24,8 +24,10 @@ void tsi_loaded_deinit(struct loaded *loaded)
 	tsi_memory_steps_deinit(&loaded->memory_steps);
 	tsi_rank_log_deinit(&loaded->log);
 	tsi_merged_ranks_deinit(&loaded->merged);
+	tsi_graph_log_free(loaded->graphs);
 	tsi_arena_deinit(&loaded->texts);
 	loaded->analysis = NULL;
+	loaded->graphs = NULL;
 }
 
 void tsi_loaded_free(struct loaded *loaded)

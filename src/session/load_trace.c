@@ -9,6 +9,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/lookup.h"
+#include "analyze/ops/graph_join.h"
 #include "base/ckd.h"
 #include "base/sum.h"
 #include "run/settings.h"
@@ -118,6 +119,14 @@ static void note_clock(struct step_clock *clock, const struct tscope_trace *trac
 		clock->shifted_ns = tsi_difference(clock->sync_ns, only->merged->sync_ns);
 }
 
+static bool has_replays(const struct tscope_trace *trace)
+{
+	for (size_t i = 0; i < trace->device_event_count; i++)
+		if (trace->device_events[i].graph)
+			return true;
+	return false;
+}
+
 /* Keeps the facts and the steps of a trace. */
 static enum tscope_status analyze_trace(struct loaded *loaded, const struct load *load,
 					const struct tscope_trace *trace,
@@ -142,7 +151,10 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct load
 		note_clock(&loaded->steps.clock, trace, timeline, load->only);
 		describe_origin(loaded, trace, timeline);
 		loaded->is_capture = tsi_lookup(loaded->analysis, "launches.is_capture").flag;
+		loaded->has_replays = has_replays(trace);
 	}
+	if (status == TSCOPE_OK && load->keeps_graphs)
+		status = tsi_graph_log_new(&loaded->graphs, trace, timeline, err);
 	if (status == TSCOPE_OK)
 		status = tsi_analysis_detach(loaded->analysis, err);
 	tscope_timeline_free(timeline);
@@ -154,8 +166,11 @@ enum tscope_status tsi_load_trace(struct loaded *loaded, const struct load *load
 				  struct tscope_error *err)
 {
 	struct tscope_trace *trace = NULL;
-	enum tscope_status status =
-		tsi_trace_open_rank(&trace, load->file.path, &options->trace, load->only, err);
+	enum tscope_status status = tsi_trace_open_rank(&trace, load->file.path, &options->trace,
+							load->only, load->keeps_graphs, err);
+
+	if (status == TSCOPE_OK && load->graph_log_count > 0)
+		status = tsi_graph_set_add(trace, load->graphs, load->graph_log_count, err);
 
 	if (status == TSCOPE_OK && !load->only)
 		status = tsi_merged_ranks_of(&loaded->merged, trace, err);

@@ -5,7 +5,8 @@
  *	find       which files there are                          (src/run/find.c)
  *	read       to steps, facts, or both; each file once       (session.c, load_file.c,
  *	                                                           split_merged.c)
- *	captures   of graphs, which are no part of it             (captures.c)
+ *	captures   of graphs, which are no part of it, and say    (captures.c,
+ *	           what the replays do                            join_captures.c)
  *	group      which rank and which window each file is       (group_members.c)
  *	partition  files that contradict each other into runs     (conflict.c, open_runs.c)
  *	join       one series of steps for each rank              (count_steps.c, join_ranks.c),
@@ -111,6 +112,8 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 		status = tsi_split_merged(&sources, session, &run->notes, err);
 	if (status == TSCOPE_OK)
 		status = tsi_leave_captures_out(&sources, session, &run->notes, err);
+	if (status == TSCOPE_OK)
+		status = tsi_join_captures(&sources, session, err);
 	if (status == TSCOPE_OK)
 		status = tsi_group_members(&run->members, &sources, &run->notes, err);
 	if (status == TSCOPE_OK)

@@ -117,6 +117,7 @@ struct opening {
 	struct input *in; /* is taken over */
 	const struct tscope_trace_options *options;
 	const struct rank_filter *only; /* of a merged trace; NULL: all that is in it */
+	bool keeps_launches;            /* as in struct builder_options */
 };
 
 static enum tscope_status open_input(struct tscope_trace **ret, const struct opening *opening,
@@ -133,6 +134,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		.thread_count = options->thread_count,
 		.tick = options->progress ? tsi_report_progress : NULL,
 		.tick_data = &report,
+		.keeps_launches = opening->keeps_launches,
 		.only = opening->only,
 	};
 	struct builder *builder = NULL;
@@ -154,9 +156,10 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 
 enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *path,
 				       const struct tscope_trace_options *options,
-				       const struct rank_filter *only, struct tscope_error *err)
+				       const struct rank_filter *only, bool keeps_launches,
+				       struct tscope_error *err)
 {
-	struct opening opening = { .path = path, .options = options, .only = only };
+	struct opening opening = { path, NULL, options, only, keeps_launches };
 	struct input_options input_options = tsi_input_options_of(options);
 	enum tscope_status status = tsi_input_open_file(&opening.in, path, &input_options, err);
 
@@ -171,7 +174,7 @@ enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path
 {
 	static const struct tscope_trace_options defaults = { 0 };
 
-	return tsi_trace_open_rank(ret, path, options ? options : &defaults, NULL, err);
+	return tsi_trace_open_rank(ret, path, options ? options : &defaults, NULL, false, err);
 }
 
 enum tscope_status tscope_trace_open_memory(struct tscope_trace **ret, const char *name,

@@ -7,11 +7,15 @@
 
 #include <tscope/trace.h>
 
-/* tscope_trace_open() of one rank of a merged trace; only NULL: of all that is in it. */
+/*
+ * tscope_trace_open() of one rank of a merged trace; only NULL: of all that is in it. Keeps which
+ * kernels calls launch, if asked to.
+ */
 TSI_MUST_CHECK
 enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *path,
 				       const struct tscope_trace_options *options,
-				       const struct rank_filter *only, struct tscope_error *err);
+				       const struct rank_filter *only, bool keeps_launches,
+				       struct tscope_error *err);
 
 /* How a file is to be opened, as far as the options of a trace say it. */
 struct input_options tsi_input_options_of(const struct tscope_trace_options *options);

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+# Captures are joined to replays where one reading has both.
+JOINED = {"serving_capture"}
 GATES = ("straggler", "step_time.mean_ns>1", "severity>=med")
 
 
@@ -112,7 +114,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         paths = options.paths
         if options.every:
-            paths = sorted(below for path in paths for below in path.iterdir() if below.is_dir())
+            paths = sorted(below for path in paths for below in path.iterdir()
+                           if below.is_dir() and below.name not in JOINED)
         made = generated(pathlib.Path(folder), options.generate) if options.generate else []
         for path in [*paths, *made]:
             counts = (1, 3, 8) if path in made else (3,)

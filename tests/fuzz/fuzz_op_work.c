@@ -46,6 +46,10 @@ static void check(struct str name, struct str signature, struct str concrete)
 		break;
 	case OP_WORK_NO_INPUTS:
 		break;
+	case OP_WORK_BY_CONTEXT:
+		require(tsi_op_multiplies(name) && work.paged.pair_flops >= 0);
+		require(work.paged.tokens >= 0 && !(work.paged.key_bytes < 0));
+		return;
 	}
 	require(memcmp(&work, &unset, sizeof(work)) == 0);
 }

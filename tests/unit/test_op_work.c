@@ -127,16 +127,53 @@ static void inputs_that_do_not_tell(void **state)
 		  "c10::Half, c10::Half, c10::Half"
 		  ", , , , , , , , , int",
 		  "" },
+		/* 6 heads cannot share 4 of k; sizes that differ; no types */
 		{ "vllm::unified_attention_with_output",
-		  "[[32, 64, 64], [32, 8, 64], [32, 8, 64]] "
-		  "c10::Half, c10::Half, c10::Half",
-		  "" },
+		  "[[32, 6, 64], [32, 4, 64], [32, 4, 64]] c10::Half, c10::Half, c10::Half", "" },
+		{ "vllm::unified_attention",
+		  "[[32, 8, 64], [32, 8, 32], [32, 8, 64]] c10::Half, c10::Half, c10::Half", "" },
+		{ "sglang_profiler::attention_paged_attention_ragged_3",
+		  "[[32, 8, 64], [99], [32, 8, 64]] c10::Half, char, c10::Half", "" },
 		{ "FlashAttnFuncBackward", "[[2, 10, 4, 32]] c10::BFloat16", "" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		check_unknown(cases[i].name, tsi_str_of(cases[i].signature),
 			      tsi_str_of(cases[i].concrete), OP_WORK_NO_INPUTS);
+		assert_true(tsi_op_multiplies(tsi_str_of(cases[i].name)));
+	}
+}
+
+/* 2 · 64 heads · (64 + 64) FLOPs a pair; of a key 8 heads · (64 + 64) · 2 bytes. */
+static void attention_over_a_cache(void **state)
+{
+	static const struct {
+		const char *name, *signature;
+		bool is_cache_typed;
+	} cases[] = {
+		{ "vllm::unified_attention_with_output",
+		  "[[32, 64, 64], [32, 8, 64], [32, 8, 64], [32, 64, 64]] "
+		  "c10::BFloat16, c10::BFloat16, c10::BFloat16, c10::BFloat16",
+		  false },
+		{ "sglang_profiler::attention_paged_attention_ragged_100",
+		  "[[32, 64, 64], [9000], [32, 64, 64], [835874, 1, 8, 64], [835874, 1, 8, 64]] "
+		  "c10::BFloat16, unsigned char, c10::BFloat16, c10::BFloat16, c10::BFloat16",
+		  true },
+	};
+	struct op_work work;
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		assert_int_equal(tsi_op_work(&work, tsi_str_of(cases[i].name),
+					     tsi_str_of(cases[i].signature), TSI_STR("")),
+				 OP_WORK_BY_CONTEXT);
+		assert_true(work.paged.pair_flops == 16384);
+		assert_true(work.paged.key_bytes == 2048);
+		assert_true(work.paged.token_bytes == 16384);
+		assert_true(work.paged.tokens == 32);
+		assert_int_equal(work.paged.is_cache_typed, cases[i].is_cache_typed);
+		assert_int_equal(work.precision, TSCOPE_PRECISION_BF16);
+		assert_int_equal(work.kind, KERNEL_ATTENTION);
 		assert_true(tsi_op_multiplies(tsi_str_of(cases[i].name)));
 	}
 }
@@ -297,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inputs_that_do_not_tell),
+		cmocka_unit_test(attention_over_a_cache),
 		cmocka_unit_test(operators_without_a_formula),
 		cmocka_unit_test(operators_that_move),
 		cmocka_unit_test(hostile_sizes),

@@ -125,25 +125,21 @@ static const char *text_of(const struct analysis_scope *scope, uint32_t id)
 	return tsi_intern_text(&scope->trace->names, id).data;
 }
 
-static double bytes_per_second(const struct trace_flops *flops)
-{
-	const struct tscope_device *device = flops->device.device;
-
-	return device && device->bytes_per_second > 0
-		       ? device->bytes_per_second * flops->device.part
-		       : NAN;
-}
-
-/* With a known compute peak but unknown bytes, compute alone is the bound. */
+/*
+ * With a known compute peak but unknown bytes, compute alone is the bound, unless bytes may be so
+ * many that the memory is.
+ */
 static struct roofline roofline_of(const struct trace_flops *flops, const struct counted_op *op,
 				   enum tscope_precision precision)
 {
 	double peak = tsi_peak_at(flops, precision);
 	double compute_s = op->multiplies ? op->work.flops / peak : 0;
-	double memory_s = op->work.bytes / bytes_per_second(flops);
+	double memory_s = op->work.bytes / tsi_peak_bytes_per_second(flops);
 	double ns_of_all = 1e9 * (double)op->count;
 
 	if (isnan(compute_s) || ((isnan(memory_s) || op->crosses_link) && !op->multiplies))
+		return (struct roofline){ NAN, NULL };
+	if (isnan(memory_s) && op->work.most_bytes / tsi_peak_bytes_per_second(flops) > compute_s)
 		return (struct roofline){ NAN, NULL };
 	if (isnan(memory_s) || compute_s >= memory_s)
 		return (struct roofline){ compute_s * ns_of_all, "compute" };

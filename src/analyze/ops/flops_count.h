@@ -8,6 +8,7 @@
 #include "base/bit_set.h"
 #include "base/pair_set.h"
 #include "base/sort.h"
+#include "timeline/step_iterations.h"
 
 /*
  * The counting of a trace's FLOPs (trace_flops.c), while it lasts: three
@@ -27,6 +28,7 @@ enum place {
 struct launcher {
 	int64_t launched_ns;      /* sum of its durations */
 	uint32_t owner;           /* the counted operator that it is or is in, or NO_ROW */
+	uint32_t owner_row;       /* of that */
 	bool is_launcher : 1;     /* it launched some of it, not as a graph */
 	bool launches_matrix : 1; /* matrix kernels were launched in it, and in none within it */
 	bool is_lacking : 1; /* it, or one around it, multiplies and its inputs are not known */
@@ -37,6 +39,15 @@ struct op_calls {
 	enum op_work_result result;
 	int64_t outside_count; /* outside the backward pass */
 	int64_t kernel_ns;     /* of the kernel with the most time */
+	/* Of calls whose FLOPs differ, or follow from where they ran. */
+	int64_t varied_count;
+	double varied_flops, varied_bytes;
+	bool has_experts; /* its work is that of tsi_experts_within() */
+};
+
+/* FLOPs and bytes (NAN: not known) of one call. */
+struct call_work {
+	double flops, bytes;
 };
 
 /*
@@ -44,15 +55,18 @@ struct op_calls {
  * it ends: it stands behind that around it.
  */
 struct op_node {
-	double flops;      /* of the products within it, then its own if it stands for them */
-	uint32_t around;   /* index of the node around it, or NO_NODE */
-	uint32_t launcher; /* as that of open_op */
+	double flops;         /* of the products within it, then its own if it stands for them */
+	int64_t device_ns;    /* of what was launched in it */
+	struct call_work own; /* where is_varied */
+	uint32_t around;      /* index of the node around it, or NO_NODE */
+	uint32_t launcher;    /* as that of open_op */
 	uint32_t row;
-	uint32_t index;  /* in out->ops, if it is counted unless one around it is; else NO_NODE */
-	uint32_t owner;  /* once the outermost ended: as that of a launcher */
-	uint8_t within;  /* what those within it say of it */
-	uint8_t place;   /* enum place */
-	bool is_lacking; /* as that of a launcher */
+	uint32_t index; /* in out->ops, if it is counted unless one around it is; else NO_NODE */
+	uint32_t owner, owner_row; /* once the outermost ended: as those of a launcher */
+	uint8_t within;            /* what those within it say of it */
+	uint8_t place;             /* enum place */
+	bool is_lacking;           /* as that of a launcher */
+	bool is_varied;            /* its work is not that of its kind */
 };
 
 struct op_nodes {
@@ -89,6 +103,11 @@ struct flops_count {
 	/* (name of a kernel, name of an operator): struct uncounted_kernel; in out->memory */
 	struct pair_set uncounted;
 	uint32_t step; /* of the last question, which is mostly that of the next */
+	struct step_iterations iterations;
+	uint32_t *owner_of_row; /* by device row: as owner, of nodes of graphs; NULL: none is */
+	/* Of a capture: launches of which no device event tells, where these are counted. */
+	struct captured_launch *captured;
+	size_t captured_count;
 };
 
 /* The first: which operators launched device work, and on what. */
@@ -105,11 +124,35 @@ void tsi_flops_find_device(struct flops_count *c);
 void tsi_flops_open(struct flops_count *c, struct op_stack *stack);
 void tsi_flops_close(struct flops_count *c, const struct open_op *op);
 
+/*
+ * The work of attention over a cache in a step's iteration; device_ns: what it took. False where
+ * contexts are not said, or cannot be meant: their keys could not be read in that time (a window
+ * over them, or a cache of smaller numbers, is not recorded).
+ */
+bool tsi_flops_of_contexts(const struct flops_count *c, const struct op_work *work, uint32_t step,
+			   int64_t device_ns, struct call_work *ret);
+
 /* Behind the walk: which of them repeat forward work. */
 void tsi_flops_find_repeated(struct flops_count *c);
 
+/* Behind the walk over a capture: whose its launches are. */
+void tsi_flops_settle_captured(struct flops_count *c);
+
+/* Behind that: the operators of replayed graphs, where it is known of which. */
+void tsi_flops_count_graphs(struct flops_count *c);
+
+/* Adds one that is counted elsewhere: its index + 1; 0 without memory. */
+uint32_t tsi_flops_add_op(struct flops_count *c, uint32_t name, uint32_t inputs);
+
 /* The third: what counted operators launched, and which matrix kernels have no FLOPs. */
 void tsi_flops_collect_kernels(struct flops_count *c);
+
+static inline void tsi_flops_vary(struct op_calls *calls, struct call_work work)
+{
+	calls->varied_count++;
+	calls->varied_flops += work.flops;
+	calls->varied_bytes += work.bytes;
+}
 
 /* The step whose window holds t, or NO_ROW. O(1) where the last question had the same answer. */
 static inline uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)

@@ -5,6 +5,7 @@
  */
 #include "analyze/ops/flops_count.h"
 
+#include "analyze/ops/graph_join.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
 
@@ -38,6 +39,9 @@ static void find_launchers(struct flops_count *c)
 		if (op != NO_ROW)
 			tsi_bit_set_add(&c->launcher_rows, op);
 	}
+	for (size_t i = 0; i < c->captured_count; i++)
+		if (c->captured[i].op != NO_ROW)
+			tsi_bit_set_add(&c->launcher_rows, c->captured[i].op);
 	uint32_t launcher_count = tsi_bit_set_close(&c->launcher_rows);
 	c->launchers = tsi_arena_new(&c->memory, launcher_count, sizeof(*c->launchers));
 }
@@ -73,6 +77,32 @@ static void note_launches(struct flops_count *c, const struct device *device,
 	}
 }
 
+/* They will run when the graph is replayed: there are no durations. */
+static void note_captured(struct flops_count *c)
+{
+	for (size_t i = 0; i < c->captured_count; i++) {
+		if (c->captured[i].op == NO_ROW)
+			continue;
+		struct launcher *launcher = launcher_of(c, c->captured[i].op);
+		launcher->is_launcher = true;
+		launcher->launches_matrix |= tsi_kernel_kind_multiplies(tsi_kernel_kind_of_name(
+			tsi_intern_text(&c->trace->names, c->captured[i].kernel)));
+	}
+}
+
+void tsi_flops_settle_captured(struct flops_count *c)
+{
+	for (size_t i = 0; i < c->captured_count; i++) {
+		struct captured_launch *launch = &c->captured[i];
+		if (launch->op == NO_ROW)
+			continue;
+		const struct launcher *launcher = launcher_of(c, launch->op);
+		launch->owner = launcher->owner;
+		launch->owner_row = launcher->owner_row;
+		launch->is_lacking = launcher->is_lacking;
+	}
+}
+
 /* Is there so much of no known kind beside products that it may hold some, too? */
 static bool may_hide_products(const struct flops_count *c)
 {
@@ -94,6 +124,8 @@ void tsi_flops_look_at_devices(struct flops_count *c)
 	find_launchers(c);
 	for (uint32_t i = 0; c->launchers && i < trace->device_count; i++)
 		note_launches(c, &trace->devices[i], &c->device_times[i]);
+	if (c->launchers)
+		note_captured(c);
 	c->out->counts_others = may_hide_products(c);
 }
 
@@ -117,13 +149,13 @@ static void add_launch(struct flops_count *c, uint32_t op, uint32_t row)
 		tsi_sum((int64_t *)c->launches.items + number, tsi_dur_ns(spans, row));
 }
 
-static void add_uncounted(struct flops_count *c, uint32_t row, enum uncounted_reason reason)
+/* op_name: of the operator that launched it, 0: not known. */
+static void add_uncounted(struct flops_count *c, uint32_t row, uint32_t op_name,
+			  enum uncounted_reason reason)
 {
 	const struct spans *spans = &c->trace->spans;
-	uint32_t name = tsi_name_id(spans, row), op_name = 0;
+	uint32_t name = tsi_name_id(spans, row);
 
-	if (reason != UNCOUNTED_NO_OPERATOR)
-		op_name = tsi_name_id(spans, tsi_device_event(c->trace, row)->op);
 	uint32_t number = tsi_pair_set_add(&c->uncounted, name, op_name);
 	if (number == UINT32_MAX)
 		return;
@@ -135,6 +167,21 @@ static void add_uncounted(struct flops_count *c, uint32_t row, enum uncounted_re
 		kernel->reason = reason;
 	}
 	tsi_sum(&kernel->total_ns, tsi_dur_ns(spans, row));
+}
+
+/* One that no operator of this trace launched; that of a graph's node may be known. */
+static void add_uncounted_node(struct flops_count *c, uint32_t row)
+{
+	const struct graph_join *graphs = c->out->graphs;
+	const struct graph_node *node = tsi_graph_node(graphs, c->trace, row);
+
+	if (!node || node->op == NO_ROW) {
+		add_uncounted(c, row, 0, UNCOUNTED_NO_OPERATOR);
+		return;
+	}
+	const struct graph_op *op = &graphs->set->ops[node->op];
+	add_uncounted(c, row, op->name,
+		      op->result == OP_WORK_NO_MODEL ? UNCOUNTED_NO_MODEL : UNCOUNTED_NO_INPUTS);
 }
 
 /* op: the counted operator whose kernel it is, or NO_ROW. */
@@ -153,10 +200,11 @@ static void add_matrix_kernel(struct flops_count *c, uint32_t op, uint32_t row)
 		if (step != NO_ROW)
 			tsi_sum(&c->out->steps[step].counted_ns, dur_ns);
 	} else if (launcher == NO_ROW) {
-		add_uncounted(c, row, UNCOUNTED_NO_OPERATOR);
+		add_uncounted_node(c, row);
 	} else {
 		bool is_lacking = launcher_of(c, launcher)->is_lacking;
-		add_uncounted(c, row, is_lacking ? UNCOUNTED_NO_INPUTS : UNCOUNTED_NO_MODEL);
+		add_uncounted(c, row, tsi_name_id(spans, launcher),
+			      is_lacking ? UNCOUNTED_NO_INPUTS : UNCOUNTED_NO_MODEL);
 	}
 }
 
@@ -166,7 +214,11 @@ void tsi_flops_collect_kernels(struct flops_count *c)
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
 		uint32_t launcher = tsi_launching_op(trace, row);
-		uint32_t op = launcher == NO_ROW ? NO_ROW : launcher_of(c, launcher)->owner;
+		uint32_t op = NO_ROW;
+		if (launcher != NO_ROW)
+			op = launcher_of(c, launcher)->owner;
+		else if (c->owner_of_row)
+			op = c->owner_of_row[tsi_device_event_index(trace, row)];
 		if (op != NO_ROW)
 			add_launch(c, op, row);
 		if (is_matrix_kernel(c, row) ||

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "analyze/ops/op_experts.h"
+#include "analyze/ops/peak.h"
 #include "decode/json.h"
 #include "model/trace/classify.h"
 
@@ -20,6 +22,7 @@ enum {
 	NAME_PRODUCT_NODE = 1 << 3, /* and it is a product's: MmBackward0, AddmmBackward0 … */
 	NAME_PRODUCT = 1 << 4,      /* what such nodes call themselves */
 	NAME_MULTIPLIES = 1 << 5,   /* tsi_op_multiplies() */
+	NAME_EXPERTS = 1 << 6,      /* tsi_hides_experts() */
 };
 
 /* Properties of an operator by those within it. */
@@ -39,6 +42,8 @@ static uint8_t ask_name(struct flops_count *c, uint32_t name)
 	*known = NAME_ASKED | NAME_MODELLED;
 	if (tsi_op_multiplies(text))
 		*known |= NAME_MULTIPLIES;
+	if (tsi_hides_experts(text))
+		*known |= NAME_EXPERTS;
 	if (tsi_is_autograd_engine(text))
 		*known |= NAME_NODE;
 	if (tsi_str_find(text, TSI_STR("mmBackward")) >= 0 ||
@@ -84,14 +89,8 @@ static enum op_work_result find_work(const struct flops_count *c, struct counted
 	return OP_WORK_KNOWN;
 }
 
-/*
- * Adds an operator with its inputs, unless nothing is known of it: that is so of most. Returns its
- * index + 1, NO_ROW of those; 0 without memory.
- */
-static uint32_t add_op(struct flops_count *c, const struct op_kind *kind)
+uint32_t tsi_flops_add_op(struct flops_count *c, uint32_t name, uint32_t inputs)
 {
-	uint32_t number = tsi_op_kind_number(&c->out->operators, kind);
-	const struct pair *pair = &c->out->operators.kinds.pairs[number];
 	size_t count = c->out->op_count;
 	struct counted_op *ops = tsi_arena_reserve(&c->out->memory, c->out->ops, &c->op_capacity,
 						   count + 1, sizeof(*ops));
@@ -102,10 +101,27 @@ static uint32_t add_op(struct flops_count *c, const struct op_kind *kind)
 	c->calls = calls ? calls : c->calls;
 	if (!ops || !calls)
 		return 0;
-	ops[count] = (struct counted_op){ .name = pair->first, .inputs = pair->second };
-	calls[count] = (struct op_calls){ .result = find_work(c, &ops[count]) };
-	if (calls[count].result != OP_WORK_NO_MODEL)
-		return (uint32_t)++c->out->op_count;
+	ops[count] = (struct counted_op){ .name = name, .inputs = inputs };
+	calls[count] = (struct op_calls){ .result = OP_WORK_NO_MODEL };
+	return (uint32_t)++c->out->op_count;
+}
+
+/*
+ * Adds an operator with its inputs, unless nothing is known of it: that is so of most. Returns its
+ * index + 1, NO_ROW of those; 0 without memory.
+ */
+static uint32_t add_op(struct flops_count *c, const struct op_kind *kind)
+{
+	uint32_t number = tsi_op_kind_number(&c->out->operators, kind);
+	const struct pair *pair = &c->out->operators.kinds.pairs[number];
+	uint32_t added = tsi_flops_add_op(c, pair->first, pair->second);
+
+	if (added == 0)
+		return 0;
+	c->calls[added - 1].result = find_work(c, &c->out->ops[added - 1]);
+	if (c->calls[added - 1].result != OP_WORK_NO_MODEL)
+		return added;
+	c->out->op_count--;
 	c->names[pair->first] &= (uint8_t)~NAME_MODELLED;
 	return NO_ROW;
 }
@@ -121,14 +137,14 @@ static void note_again(struct flops_count *c, const struct op_node *node)
 		*again = (struct sort_pair){ node->row, node->index };
 }
 
-static void note_call(struct flops_count *c, uint32_t row, const struct op_work *work)
+static void note_call(struct flops_count *c, uint32_t row, struct call_work work)
 {
 	struct trace_flops *out = c->out;
 	struct counted_call *call = tsi_arena_push(&out->memory, &out->calls, &out->call_count,
 						   &out->call_capacity, sizeof(*call));
 	if (call)
-		*call = (struct counted_call){ row, work->flops,
-					       isnan(work->bytes) ? 0 : work->bytes };
+		*call = (struct counted_call){ row, work.flops,
+					       isnan(work.bytes) ? 0 : work.bytes };
 }
 
 static void count_op(struct flops_count *c, struct op_node *node)
@@ -136,18 +152,25 @@ static void count_op(struct flops_count *c, struct op_node *node)
 	struct counted_op *op = &c->out->ops[node->index];
 	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(&c->trace->spans, node->row));
 
+	struct call_work work = { op->work.flops, op->work.bytes };
+
 	node->owner = node->index;
+	node->owner_row = node->row;
 	op->count++;
 	c->calls[node->index].outside_count += node->place == PLACE_OUTSIDE;
-	c->out->all.flops += op->work.flops;
+	if (node->is_varied) {
+		work = node->own;
+		tsi_flops_vary(&c->calls[node->index], work);
+	}
+	c->out->all.flops += work.flops;
 	if (step != NO_ROW) {
-		c->out->steps[step].flops += op->work.flops;
+		c->out->steps[step].flops += work.flops;
 		op->timed_count += c->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
 	}
 	if (node->place == PLACE_AGAIN)
 		note_again(c, node);
 	if (c->trace->has_places)
-		note_call(c, node->row, &op->work);
+		note_call(c, node->row, work);
 }
 
 /*
@@ -164,12 +187,14 @@ static void settle_closed(struct flops_count *c)
 		node->owner = NO_ROW;
 		if (node->around != NO_NODE) {
 			node->owner = nodes->items[node->around].owner;
+			node->owner_row = nodes->items[node->around].owner_row;
 			node->is_lacking |= nodes->items[node->around].is_lacking;
 		}
 		if (node->index != NO_NODE && node->owner == NO_ROW)
 			count_op(c, node);
 		if (node->launcher != NO_ROW) {
 			c->launchers[node->launcher].owner = node->owner;
+			c->launchers[node->launcher].owner_row = node->owner_row;
 			c->launchers[node->launcher].is_lacking = node->is_lacking;
 		}
 	}
@@ -188,15 +213,63 @@ static bool stands_for_all(const struct op_node *op, double flops)
 /* Is an operator counted, of which is known what it does, unless one around it is? */
 static bool judge_known(const struct counted_op *known, struct op_node *op)
 {
-	bool stands =
-		known->multiplies ? stands_for_all(op, known->work.flops) : !(op->within & COUNTED);
+	double flops = op->is_varied ? op->own.flops : known->work.flops;
+	bool stands = known->multiplies ? stands_for_all(op, flops) : !(op->within & COUNTED);
 
 	if (known->multiplies && stands) {
-		op->flops = known->work.flops;
+		op->flops = flops;
 		op->within &= (uint8_t)~LOOSE;
 	}
 	op->within |= known->multiplies ? MULTIPLIED | COUNTED : COUNTED;
 	return stands;
+}
+
+/* All calls of a kind have the same experts, or none of those that differ from the first. */
+static bool has_experts(struct flops_count *c, uint32_t index, uint32_t row)
+{
+	struct op_work work;
+
+	if (!tsi_experts_within(&work, c->trace, row))
+		return false;
+	if (!c->calls[index].has_experts)
+		c->out->ops[index].work = work;
+	c->calls[index].has_experts = true;
+	return c->out->ops[index].work.flops == work.flops;
+}
+
+bool tsi_flops_of_contexts(const struct flops_count *c, const struct op_work *work, uint32_t step,
+			   int64_t device_ns, struct call_work *ret)
+{
+	const struct paged_work *paged = &work->paged;
+
+	if (!c->iterations.by_step || step == NO_ROW)
+		return false;
+	const struct iteration *said = &c->iterations.by_step[step];
+	int64_t tokens = tsi_iteration_tokens(said);
+	if (said->attention_pairs < 0 || said->kv_tokens < 0 || tokens < 0 ||
+	    (double)tokens > paged->tokens)
+		return false;
+	double bytes =
+		paged->key_bytes * (double)said->kv_tokens + paged->token_bytes * (double)tokens;
+	if (bytes > tsi_peak_bytes_per_second(c->out) * (double)device_ns / 1e9)
+		return false;
+	*ret = (struct call_work){ paged->pair_flops * (double)said->attention_pairs,
+				   paged->is_cache_typed ? bytes : NAN };
+	return true;
+}
+
+/* Is the work of this call known, if not by its name and inputs alone? */
+static bool is_known_here(struct flops_count *c, uint32_t index, struct op_node *op)
+{
+	const struct counted_op *kind = &c->out->ops[index];
+
+	if (c->calls[index].result == OP_WORK_NO_INPUTS)
+		return c->names[kind->name] & NAME_EXPERTS && has_experts(c, index, op->row);
+	if (c->captured) /* will run elsewhere */
+		return true;
+	uint32_t step = tsi_flops_step_at(c, tsi_start_ns(&c->trace->spans, op->row));
+	op->is_varied = tsi_flops_of_contexts(c, &kind->work, step, op->device_ns, &op->own);
+	return op->is_varied;
 }
 
 static void judge_op(struct flops_count *c, struct op_kind *kind, struct op_node *op)
@@ -211,7 +284,7 @@ static void judge_op(struct flops_count *c, struct op_kind *kind, struct op_node
 	if (*index_and_1 == 0 || *index_and_1 == NO_ROW)
 		return;
 	uint32_t index = *index_and_1 - 1;
-	if (c->calls[index].result == OP_WORK_NO_INPUTS)
+	if (c->calls[index].result != OP_WORK_KNOWN && !is_known_here(c, index, op))
 		op->is_lacking = c->out->ops[index].multiplies;
 	else if (judge_known(&c->out->ops[index], op))
 		op->index = index;
@@ -273,6 +346,7 @@ void tsi_flops_close(struct flops_count *c, const struct open_op *op)
 
 	if (node->launcher != NO_ROW && c->launchers[node->launcher].launches_matrix)
 		node->within |= LOOSE;
+	node->device_ns = op->device_ns;
 	judge_op(c, op->kind, node);
 	uint32_t *closed = tsi_arena_push(&c->memory, &nodes->closed, &nodes->closed_count,
 					  &nodes->closed_capacity, sizeof(*closed));

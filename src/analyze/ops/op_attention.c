@@ -77,11 +77,23 @@ static const struct attention_row rows[] = {
 	{ "aiter::wrapper_fmha_v3_bwd", HEADS_LAST, BACKWARD, { 0 } },
 };
 
+/*
+ * Attention over the cache of an engine: [tokens, heads, size] of q, of k and v as they come in, or
+ * as the cache holds them. SGLang's profiler puts a number behind its names.
+ */
+static const struct paged_row {
+	char name[OP_NAME_SIZE];
+	uint8_t q, k, v;
+	bool is_cache, is_prefix;
+} paged_rows[] = {
+	{ "vllm::unified_attention", 0, 1, 2, false, false },
+	{ "vllm::unified_attention_with_output", 0, 1, 2, false, false },
+	{ "sglang::unified_attention_with_output", 0, 1, 2, false, false },
+	{ "sglang_profiler::attention_paged_attention_ragged", 2, 3, 4, true, true },
+};
+
 /* Their operands are not recorded among the arguments. */
 static const char hidden_names[][OP_NAME_SIZE] = {
-	"vllm::unified_attention",
-	"vllm::unified_attention_with_output",
-	"sglang::unified_attention_with_output",
 	"FlashAttnFuncBackward",
 	"FlashAttnVarlenFuncBackward",
 };
@@ -221,6 +233,42 @@ static enum op_work_result count_attention(struct op_work *work, const struct at
 	return OP_WORK_KNOWN;
 }
 
+/* The last two dims of k and v are heads and their size, whatever stands before them. */
+static enum op_work_result count_paged(struct op_work *work, const struct paged_row *row,
+				       const struct op_call *call)
+{
+	struct tensor q, k, v;
+
+	if (!tsi_op_tensor(call, row->q, &q) || !tsi_op_tensor(call, row->k, &k) ||
+	    !tsi_op_tensor(call, row->v, &v) || q.dim_count != 3 || k.dim_count < 3 ||
+	    v.dim_count != k.dim_count)
+		return OP_WORK_NO_INPUTS;
+	const int64_t *of_k = k.dims + k.dim_count - 2, *of_v = v.dims + v.dim_count - 2;
+	if (of_k[1] != q.dims[2] || of_k[0] != of_v[0] || of_k[0] < 1 || q.dims[1] % of_k[0] != 0)
+		return OP_WORK_NO_INPUTS;
+	double of_head = (double)q.dims[2] + (double)of_v[1]; /* a key and its value */
+	work->precision = tsi_type_precision(q.type);
+	work->alignment = tsi_alignment((const int64_t[]){ q.dims[2], of_v[1] }, 2);
+	work->paged = (struct paged_work){
+		.pair_flops = tsi_flops_per_product(&q) * (double)q.dims[1] * of_head,
+		.key_bytes = (double)of_k[0] * tsi_elements_bytes(of_head, k.type),
+		.token_bytes = (double)q.dims[1] * tsi_elements_bytes(of_head, q.type),
+		.tokens = (double)q.dims[0],
+		.is_cache_typed = row->is_cache,
+	};
+	return OP_WORK_BY_CONTEXT;
+}
+
+static const struct paged_row *find_paged(struct str name)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(paged_rows); i++)
+		if (tsi_is_op_named(name, paged_rows[i].name) ||
+		    (paged_rows[i].is_prefix &&
+		     tsi_str_has_prefix(name, tsi_str_of(paged_rows[i].name))))
+			return &paged_rows[i];
+	return NULL;
+}
+
 enum op_work_result tsi_attention_work(struct op_work *work, struct str name,
 				       const struct op_call *call)
 {
@@ -228,6 +276,9 @@ enum op_work_result tsi_attention_work(struct op_work *work, struct str name,
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++)
 		if (tsi_is_op_named(name, rows[i].name))
 			return count_attention(work, &rows[i], call);
+	const struct paged_row *paged = find_paged(name);
+	if (paged)
+		return count_paged(work, paged, call);
 	if (tsi_is_among(name, hidden_names, TSI_COUNT_OF(hidden_names)))
 		return OP_WORK_NO_INPUTS;
 	return OP_WORK_NO_MODEL;

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "analyze/ops/op_experts.h"
 #include "base/array.h"
 
 struct product {
@@ -223,12 +224,6 @@ static const char expert_names[][OP_NAME_SIZE] = {
 	"sglang::outplace_fused_experts",
 };
 
-/* Their experts are no arguments of the operator. */
-static const char hidden_expert_names[][OP_NAME_SIZE] = {
-	"vllm::moe_forward",
-	"vllm::moe_forward_shared",
-};
-
 /* Whether the sizes fit; those of weights that are packed in some way do not. */
 static bool are_experts(const struct tensor *tokens, const struct tensor *up,
 			const struct tensor *down, const struct tensor *weights)
@@ -260,6 +255,8 @@ static enum op_work_result count_experts(struct op_work *work, const struct op_c
 	of_expert = (double)up.dims[1] * (double)up.dims[2] +
 		    (double)down.dims[1] * (double)down.dims[2];
 	work->flops = 2 * tsi_tensor_elements(&weights) * of_expert;
+	work->most_bytes =
+		tsi_tensor_bytes(&up) + tsi_tensor_bytes(&down) + 2 * tsi_tensor_bytes(&tokens);
 	work->precision = tsi_pair_precision(&tokens, &up);
 	work->alignment =
 		tsi_alignment((const int64_t[]){ up.dims[1], up.dims[2], down.dims[2] }, 3);
@@ -275,7 +272,7 @@ enum op_work_result tsi_gemm_work(struct op_work *work, struct str name, const s
 		return count_product(work, row, call);
 	if (tsi_is_among(name, expert_names, TSI_COUNT_OF(expert_names)))
 		return count_experts(work, call);
-	if (tsi_is_among(name, hidden_expert_names, TSI_COUNT_OF(hidden_expert_names)))
+	if (tsi_hides_experts(name))
 		return OP_WORK_NO_INPUTS;
 	return OP_WORK_NO_MODEL;
 }

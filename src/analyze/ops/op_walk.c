@@ -35,7 +35,7 @@ static void open_launcher(struct walk *walk, struct open_op *op)
 {
 	struct flops_count *c = walk->c;
 
-	if (c->trace->device_count) {
+	if (c->trace->device_count || c->captured) {
 		if (op->row != walk->next_launcher)
 			return;
 		op->launcher = tsi_bit_set_rank(&c->launcher_rows, op->row);
@@ -199,7 +199,9 @@ void tsi_walk_ops(struct flops_count *c)
 		.c = c,
 		.sums = &c->out->operators,
 		.times = tsi_span_times(&trace->spans),
-		.next_launcher = trace->device_count ? tsi_bit_set_next(&c->launcher_rows, 0) : 0,
+		.next_launcher = trace->device_count || c->captured
+					 ? tsi_bit_set_next(&c->launcher_rows, 0)
+					 : 0,
 	};
 
 	tsi_op_sums_init(walk.sums, c->timeline);

@@ -34,7 +34,7 @@ enum op_work_result tsi_op_work(struct op_work *work, struct str name, struct st
 	result = ask_families(&found, name, &call);
 	if (result == OP_WORK_NO_MODEL)
 		result = tsi_op_bytes(&found, name, &call);
-	if (result == OP_WORK_KNOWN)
+	if (result == OP_WORK_KNOWN || result == OP_WORK_BY_CONTEXT)
 		*work = found;
 	return result;
 }

@@ -36,6 +36,15 @@ double tsi_peak_at(const struct trace_flops *flops, enum tscope_precision precis
 	return device->peak_flops[precision] * flops->device.part;
 }
 
+double tsi_peak_bytes_per_second(const struct trace_flops *flops)
+{
+	const struct tscope_device *device = flops->device.device;
+
+	return device && device->bytes_per_second > 0
+		       ? device->bytes_per_second * flops->device.part
+		       : NAN;
+}
+
 /* Time of matrix kernels by precision: of operators with FLOPs, and of kernels without. */
 static double ns_of(const struct trace_flops *flops, int precision)
 {

@@ -13,4 +13,7 @@ void tsi_find_peak(struct trace_flops *flops);
 /* Peak of the device at this precision, FLOP/s, scaled for a partition; NAN: not known. */
 double tsi_peak_at(const struct trace_flops *flops, enum tscope_precision precision);
 
+/* Likewise of its memory, bytes/s. */
+double tsi_peak_bytes_per_second(const struct trace_flops *flops);
+
 #endif

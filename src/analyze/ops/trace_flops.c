@@ -5,9 +5,11 @@
  */
 #include "analyze/ops/trace_flops.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/ops/flops_count.h"
+#include "analyze/ops/graph_join.h"
 #include "analyze/ops/kernel_precision.h"
 #include "analyze/ops/peak.h"
 #include "base/error.h"
@@ -82,6 +84,20 @@ static struct str signature_of(const struct flops_count *c, const struct counted
 	return tsi_intern_text(&c->trace->names, c->trace->op_inputs[op->inputs].signature);
 }
 
+/* Where calls of a kind differ, the work of one is that of their mean. */
+static void settle_varied(struct counted_op *op, const struct op_calls *calls)
+{
+	double all = (double)op->count, plain = (double)(op->count - calls->varied_count);
+
+	if (calls->varied_count == 0)
+		return;
+	op->work.flops = (op->work.flops * plain + calls->varied_flops) / all;
+	op->work.bytes = plain > 0 ? (op->work.bytes * plain + calls->varied_bytes) / all
+				   : calls->varied_bytes / all;
+	if (op->work.paged.pair_flops > 0 && !op->work.paged.is_cache_typed)
+		op->work.most_bytes = INFINITY;
+}
+
 /* Drops the operators that were asked for but not counted, and sums up the others. */
 static void settle_ops(struct flops_count *c)
 {
@@ -92,6 +108,7 @@ static void settle_ops(struct flops_count *c)
 		struct counted_op *op = &out->ops[i];
 		if (op->count == 0)
 			continue;
+		settle_varied(op, &c->calls[i]);
 		op->work.precision = find_precision(c, op);
 		tsi_op_shape(op->shape, signature_of(c, op));
 		if (op->multiplies) {
@@ -130,7 +147,15 @@ static bool run_passes(struct flops_count *c)
 	tsi_walk_ops(c);
 	if (!has_memory(c))
 		return false;
+	if (c->captured) {
+		tsi_flops_settle_captured(c);
+		return true;
+	}
 	tsi_flops_find_repeated(c);
+	c->out->graphs = tsi_graph_join(c->timeline, &c->out->memory);
+	tsi_flops_count_graphs(c);
+	if (!has_memory(c))
+		return false;
 	tsi_flops_collect_kernels(c);
 	if (!has_memory(c))
 		return false;
@@ -141,43 +166,67 @@ static bool run_passes(struct flops_count *c)
 	return true;
 }
 
-static bool count_flops(struct trace_flops *out, const struct tscope_trace *trace,
-			const struct tscope_timeline *timeline, const uint8_t *kernel_kinds)
+static bool count_flops(struct flops_count *c)
 {
-	struct flops_count c = {
-		.trace = trace,
-		.timeline = timeline,
-		.out = out,
-		.kernel_kinds = kernel_kinds,
-		.has_written = has_written_flops(trace),
-		.launches = { .arena = &c.memory, .item_bytes = sizeof(int64_t) },
-		.uncounted = { .arena = &out->memory,
-			       .item_bytes = sizeof(struct uncounted_kernel) },
-	};
+	const struct tscope_trace *trace = c->trace;
+	struct trace_flops *out = c->out;
 
-	c.device_times = tsi_arena_new(&c.memory, trace->device_count, sizeof(*c.device_times));
-	c.names = tsi_arena_new(&c.memory, trace->names.count, 1);
-	c.kind_of_name = tsi_arena_new(&c.memory, trace->names.count, 1);
-	out->steps = tsi_arena_new(&out->memory, timeline->step_count, sizeof(*out->steps));
+	c->has_written = has_written_flops(trace);
+	c->launches = (struct pair_set){ .arena = &c->memory, .item_bytes = sizeof(int64_t) };
+	c->uncounted = (struct pair_set){ .arena = &out->memory,
+					  .item_bytes = sizeof(struct uncounted_kernel) };
+	c->device_times = tsi_arena_new(&c->memory, trace->device_count, sizeof(*c->device_times));
+	c->names = tsi_arena_new(&c->memory, trace->names.count, 1);
+	c->kind_of_name = tsi_arena_new(&c->memory, trace->names.count, 1);
+	out->steps = tsi_arena_new(&out->memory, c->timeline->step_count, sizeof(*out->steps));
+	c->iterations = tsi_step_iterations(c->timeline, &c->memory);
 	out->device_name = "";
-	bool is_done = has_memory(&c) && run_passes(&c);
-	tsi_bit_set_deinit(&c.launcher_rows);
-	tsi_arena_deinit(&c.memory);
+	bool is_done = has_memory(c) && run_passes(c);
+	tsi_bit_set_deinit(&c->launcher_rows);
+	tsi_arena_deinit(&c->memory);
 	return is_done;
+}
+
+static enum tscope_status new_flops(struct trace_flops **ret, struct flops_count *c,
+				    struct tscope_error *err)
+{
+	c->out = calloc(1, sizeof(*c->out));
+	if (!c->out || !count_flops(c)) {
+		tsi_arena_deinit(&c->memory);
+		tsi_trace_flops_free(c->out);
+		return tsi_fail_nomem(err);
+	}
+	*ret = c->out;
+	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_trace_flops_new(struct trace_flops **ret, const struct tscope_trace *trace,
 				       const struct tscope_timeline *timeline,
 				       const uint8_t *kernel_kinds, struct tscope_error *err)
 {
-	struct trace_flops *flops = calloc(1, sizeof(*flops));
+	struct flops_count c = {
+		.trace = trace,
+		.timeline = timeline,
+		.kernel_kinds = kernel_kinds,
+	};
 
-	if (!flops || !count_flops(flops, trace, timeline, kernel_kinds)) {
-		tsi_trace_flops_free(flops);
-		return tsi_fail_nomem(err);
-	}
-	*ret = flops;
-	return TSCOPE_OK;
+	return new_flops(ret, &c, err);
+}
+
+enum tscope_status tsi_trace_flops_of_capture(struct trace_flops **ret,
+					      const struct tscope_timeline *timeline,
+					      struct captured_launch *captured, size_t count,
+					      struct tscope_error *err)
+{
+	struct flops_count c = {
+		.trace = timeline->trace,
+		.timeline = timeline,
+		.captured = captured,
+		.captured_count = count,
+	};
+
+	c.kernel_kinds = tsi_kernel_kinds(timeline->trace, &c.memory);
+	return new_flops(ret, &c, err);
 }
 
 void tsi_trace_flops_free(struct trace_flops *flops)

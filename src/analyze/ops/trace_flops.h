@@ -87,8 +87,9 @@ struct trace_flops {
 	int64_t kernel_ns_of_precision[TSCOPE_PRECISION_COUNT];
 	/* Device time of operators with FLOPs, by the precision of these. */
 	int64_t op_ns_of_precision[TSCOPE_PRECISION_COUNT];
-	struct op_sums operators; /* of all, counted or not: the walk is the same */
-	uint8_t *kernel_kinds;    /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */
+	const struct graph_join *graphs; /* replays of known graphs (graph_join.h); or NULL */
+	struct op_sums operators;        /* of all, counted or not: the walk is the same */
+	uint8_t *kernel_kinds; /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */
 	bool has_device;
 	bool counts_others; /* kernels of no known kind are among those that may multiply */
 	/* Has the device tensor (matrix) cores? */
@@ -122,6 +123,25 @@ TSI_MUST_CHECK
 enum tscope_status tsi_trace_flops_new(struct trace_flops **ret, const struct tscope_trace *trace,
 				       const struct tscope_timeline *timeline,
 				       const uint8_t *kernel_kinds, struct tscope_error *err);
+/* A launch that became a node of a graph while that was captured. */
+struct captured_launch {
+	uint32_t row;    /* of the call */
+	uint32_t kernel; /* id of its name */
+	uint32_t op;     /* row of the operator that launched it, or NO_ROW */
+	/* Found out: the operator that counts it, in out->ops, and its row; or NO_ROW. */
+	uint32_t owner, owner_row;
+	bool is_lacking; /* as that of a launcher */
+};
+
+/*
+ * Counts a capture's launches alone, not what device events say of others: flops->ops are those
+ * that were asked for. The caller frees it.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_trace_flops_of_capture(struct trace_flops **ret,
+					      const struct tscope_timeline *timeline,
+					      struct captured_launch *captured, size_t count,
+					      struct tscope_error *err);
 void tsi_trace_flops_free(struct trace_flops *flops); /* NULL is fine */
 
 #endif

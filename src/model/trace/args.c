@@ -45,6 +45,7 @@ static const struct {
 	{ "warps per SM", ARG_WARPS_PER_SM },
 	{ "est. achieved occupancy %", ARG_OCCUPANCY },
 	{ "theoretical occupancy %", ARG_OCCUPANCY },
+	{ "kernel", ARG_KERNEL },
 	{ "Device Id", ARG_DEVICE_ID },
 	{ "Device Type", ARG_DEVICE_TYPE },
 	{ "Total Allocated", ARG_ALLOCATED },
@@ -292,7 +293,15 @@ void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct 
 
 /* ---- runtime calls ------------------------------------------------------------------- */
 
-void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes)
+static void read_kernel(struct builder *b, struct str value, struct call_traits *call)
+{
+	uint32_t kernel = b->options.keeps_launches ? read_text(b, value) : 0;
+
+	call->kernel = kernel <= MAX_LAUNCHED_KERNEL ? kernel & MAX_LAUNCHED_KERNEL : 0;
+}
+
+void tsi_read_call_args(struct builder *b, struct str args, struct raw_work *work,
+			struct call_traits *call)
 {
 	struct members members = tsi_members_open(b->isa, &b->call_args, tsi_find_arg, args);
 	struct str value;
@@ -300,13 +309,20 @@ void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *id
 	while (tsi_members_next(&members, &arg, &value)) {
 		switch ((enum arg)arg) {
 		case ARG_CORRELATION:
-			read_correlation(value, &ids->correlation);
+			read_correlation(value, &work->ids.correlation);
 			break;
 		case ARG_EXTERNAL_ID:
-			ids->external_id = id_of(value);
+			work->ids.external_id = id_of(value);
 			break;
 		case ARG_BYTES:
-			read_bytes(value, bytes);
+			read_bytes(value, &work->shape.bytes);
+			break;
+		case ARG_KERNEL:
+			read_kernel(b, value, call);
+			break;
+		case ARG_GRID:
+			if (b->options.keeps_launches)
+				work->shape.grid_blocks = blocks_of(value);
 			break;
 		default:
 			break;

@@ -28,6 +28,7 @@ enum arg {
 	ARG_GRID,
 	ARG_INPUT_DIMS,
 	ARG_INPUT_TYPES,
+	ARG_KERNEL, /* of a launch call: ROCm */
 	ARG_OCCUPANCY,
 	ARG_RESERVED, /* of allocators */
 	ARG_SEQUENCE_NUMBER,

@@ -255,8 +255,9 @@ struct raw_work {
 
 void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct cpu_op *op,
 		      struct event_ids *ids);
-/* *bytes stays as it is where nothing is said. */
-void tsi_read_call_args(struct builder *b, struct str args, struct event_ids *ids, int64_t *bytes);
+/* What is not said stays as it is. */
+void tsi_read_call_args(struct builder *b, struct str args, struct raw_work *work,
+			struct call_traits *call);
 void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work);
 /* copy_name.c: the event's name, or that of what Cuspy calls "Memcpy" and "Memset". */
 struct copy_name_room {

@@ -189,8 +189,8 @@ static void add_host_row(struct builder *b, const struct raw_event *event, uint8
 		kind.op.collective = NO_ROW;
 		tsi_read_op_args(b, kind.name, event->args, &kind.op, &work.ids);
 	} else if (span_class == TSCOPE_SPAN_RUNTIME) {
-		tsi_read_call_args(b, event->args, &work.ids, &work.shape.bytes);
-		if (work.shape.bytes != NO_NUMBER)
+		tsi_read_call_args(b, event->args, &work, &kind.call);
+		if (work.shape.bytes != NO_NUMBER || work.shape.grid_blocks)
 			kind.call.shape = tsi_find_work_shape(b, &work.shape);
 	} else if (span_class == TSCOPE_SPAN_ANNOTATION) {
 		kind.annotation = read_annotation(b, event, kind.name);

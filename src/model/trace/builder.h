@@ -22,6 +22,7 @@ struct builder_options {
 	unsigned thread_count;         /* as in struct tscope_trace_options */
 	void (*tick)(void *tick_data); /* called every some thousand events; NULL: never */
 	void *tick_data;
+	bool keeps_launches;            /* which kernels calls launch, where they say it */
 	const struct rank_filter *only; /* of a merged trace the events of one rank; NULL: all */
 };
 

@@ -52,8 +52,12 @@ enum { SEQUENCE_BITS = 24, MAX_FORWARD_THREAD = 255 };
 struct call_traits {
 	uint32_t
 		shape; /* index in trace->work_shapes, of which bytes count (ROCm says them here) */
-	uint32_t kind; /* enum call_kind */
+	uint32_t kind : 8; /* enum call_kind */
+	/* Of the kernel that it launches, id in trace->names; 0: not kept (builder_options). */
+	uint32_t kernel : 24;
 };
+
+enum { MAX_LAUNCHED_KERNEL = (1 << 24) - 1 };
 
 /* Traits of a TSCOPE_SPAN_KERNEL, _COMM, _MEMCPY or _MEMSET. */
 struct work_traits {
@@ -394,6 +398,8 @@ struct tscope_trace {
 	struct tscope_trace_info info;
 	unsigned thread_count; /* that may look at it, as in struct tscope_trace_options */
 	char *path;            /* owned; info.path */
+	/* What is known of the graphs that it replays from traces of their capture; or NULL. */
+	const struct graph_set *graphs; /* analyze/ops/graph_set.h */
 };
 
 /* The columns of a row. */

@@ -1,0 +1,1 @@
+tscope report --format json data/serving_capture
