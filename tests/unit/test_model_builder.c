@@ -577,6 +577,27 @@ static void python_frames_on_request(void **state)
 	tscope_trace_free(trace);
 }
 
+static bool tells_nothing(struct str name)
+{
+	(void)name;
+	return false;
+}
+
+/* Judged as any other: 100 µs are long. */
+static void frames_without_a_name(void **state)
+{
+	const struct builder_options options = { .is_telling_frame = tells_nothing };
+	struct test_trace *t = test_trace_new_with(&options);
+
+	(void)state;
+	test_span(t, "python_function", "", 1, 0, 99999);
+	test_span(t, "python_function", "", 1, 100000, 100000);
+	test_op(t, "aten::mm", 1, 300000, 10);
+	struct tscope_trace *trace = test_trace_finish(t);
+	test_check_rows(trace, "1 python  100000 100000\n1 cpu_op aten::mm 300000 10\n");
+	tscope_trace_free(trace);
+}
+
 /* ---- metadata ------------------------------------------------------------------------ */
 
 static void what_the_file_says_of_itself(void **state)
@@ -900,6 +921,7 @@ int main(void)
 		cmocka_unit_test(torch_autograd_s_own_exporter),
 		cmocka_unit_test(viztracer_keeps_its_frames_and_shows_its_pauses),
 		cmocka_unit_test(python_frames_on_request),
+		cmocka_unit_test(frames_without_a_name),
 		cmocka_unit_test(what_the_file_says_of_itself),
 		cmocka_unit_test(what_the_file_does_not_say),
 		cmocka_unit_test(devices_that_are_not_listed),

@@ -54,7 +54,9 @@ static struct frame_name find_name(struct builder *b, const struct raw_event *ev
 {
 	size_t known_count = b->frame_texts.count;
 
-	if (known_count >= MAX_NAMES || event->name.length > MAX_NAME_CHARS) {
+	/* The empty text is in every set from the start. */
+	if (known_count >= MAX_NAMES || event->name.length > MAX_NAME_CHARS ||
+	    event->name.length == 0) {
 		struct frame_name name = { .is_place = is_place(read_name(b, event)) };
 		return ask(b, name, event);
 	}
