@@ -8,7 +8,6 @@
 
 #include "report/utf8.h"
 
-#include <math.h>
 #include <tscope/report.h>
 
 /* The characters beyond ASCII that the report uses, and what stands for each without them. */
@@ -143,24 +142,40 @@ static struct glyph next_odd_glyph(const struct text_writer *w, struct str *rest
 	return glyph;
 }
 
-static inline struct glyph next_glyph(const struct text_writer *w, struct str *rest)
+/* Takes the plain characters that a name begins with off it. */
+static struct str take_plain(struct str *name)
 {
-	char first = rest->data[0];
+	struct str plain = { name->data, tsi_utf8_plain_length(*name) };
 
-	if (!tsi_utf8_is_plain(first))
-		return next_odd_glyph(w, rest);
-	rest->data++;
-	rest->length--;
-	return (struct glyph){ .text = { first }, .columns = 1 };
+	name->data += plain.length;
+	name->length -= plain.length;
+	return plain;
 }
 
 static size_t name_columns(const struct text_writer *w, struct str name)
 {
 	size_t columns = 0;
 
-	while (name.length > 0)
-		columns += next_glyph(w, &name).columns;
-	return columns;
+	for (;;) {
+		columns += take_plain(&name).length;
+		if (name.length == 0)
+			return columns;
+		columns += next_odd_glyph(w, &name).columns;
+	}
+}
+
+/* Puts those plain characters, the first of them in a column, that lie in columns [first, end). */
+static unsigned put_plain(struct text_writer *w, struct str plain, size_t column, size_t first,
+			  size_t end)
+{
+	size_t from = column < first ? first : column;
+	size_t until = column + plain.length < end ? column + plain.length : end;
+
+	if (from >= until)
+		return 0;
+	if (w->out)
+		fwrite(plain.data + (from - column), 1, until - from, w->out);
+	return (unsigned)(until - from);
 }
 
 /* Puts the glyphs that lie wholly in columns [first, end) of the name; returns the columns put. */
@@ -169,9 +184,14 @@ static unsigned put_name_part(struct text_writer *w, struct str name, size_t fir
 	size_t column = 0;
 	unsigned put = 0;
 
-	while (name.length > 0 && column < end) {
-		struct glyph glyph = next_glyph(w, &name);
+	for (;;) {
+		struct str plain = take_plain(&name);
 
+		put += put_plain(w, plain, column, first, end);
+		column += plain.length;
+		if (name.length == 0 || column >= end)
+			return put;
+		struct glyph glyph = next_odd_glyph(w, &name);
 		if (column >= first && column + glyph.columns <= end) {
 			if (w->out)
 				fputs(glyph.text, w->out);
@@ -179,7 +199,6 @@ static unsigned put_name_part(struct text_writer *w, struct str name, size_t fir
 		}
 		column += glyph.columns;
 	}
-	return put;
 }
 
 void tsi_text_name(struct text_writer *w, const char *name)
@@ -549,52 +568,4 @@ void tsi_text_flow_end(struct text_flow *flow)
 	if (flow->has_items)
 		tsi_text_put(flow->w, "\n");
 	*flow = (struct text_flow){ flow->w, flow->separator, flow->indent, 0, false };
-}
-
-void tsi_text_bar(struct text_writer *w, double ratio, unsigned cells, enum text_style style)
-{
-	unsigned lit = 0;
-
-	if (ratio > 0)
-		lit = ratio < 1 ? (unsigned)(ratio * cells + 0.5) : cells;
-	tsi_text_style(w, style);
-	tsi_text_repeat(w, "█", lit);
-	tsi_text_style(w, TEXT_PLAIN);
-	tsi_text_style(w, TEXT_DIM);
-	tsi_text_repeat(w, "░", cells - lit);
-	tsi_text_style(w, TEXT_PLAIN);
-}
-
-void tsi_text_tick(struct text_writer *w, double part)
-{
-	static const char *const ticks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	double last = TSI_COUNT_OF(ticks) - 1, tick = part * TSI_COUNT_OF(ticks);
-
-	if (!isfinite(part))
-		tsi_text_put(w, "×");
-	else if (tick < 0)
-		tsi_text_put(w, ticks[0]);
-	else
-		tsi_text_put(w, ticks[(size_t)(tick < last ? tick : last)]);
-}
-
-void tsi_text_sparkline(struct text_writer *w, const double *values, size_t count)
-{
-	double lowest = INFINITY, highest = -INFINITY;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!isfinite(values[i]))
-			continue;
-		lowest = fmin(lowest, values[i]);
-		highest = fmax(highest, values[i]);
-	}
-	for (size_t i = 0; i < count; i++) {
-		/* halves: the range of two doubles may be no double */
-		double range = highest / 2 - lowest / 2;
-
-		if (isfinite(values[i]) && !(range > 0))
-			tsi_text_tick(w, 0);
-		else
-			tsi_text_tick(w, (values[i] / 2 - lowest / 2) / range);
-	}
 }
