@@ -65,7 +65,8 @@ static const char *place_at_end(struct arena *arena, const struct tscope_trace *
 				uint32_t track, int64_t end_ns)
 {
 	struct str operation = { "", 0 }, module = { "", 0 }, source = { "", 0 };
-	uint32_t frame = tsi_source_frame(trace, track, end_ns - 1, LOOKED_BACK);
+	struct open_rows rows = tsi_open_rows(trace, arena);
+	uint32_t frame = tsi_source_frame(&rows, track, end_ns - 1, LOOKED_BACK);
 
 	find_open(trace, track, end_ns, &operation, &module);
 	if (frame != NO_ROW)

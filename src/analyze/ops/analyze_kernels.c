@@ -355,7 +355,7 @@ static void fill_name(struct work *work, uint32_t name, int64_t *durations,
 
 static void add_names(struct work *work, struct fact_sheet *out)
 {
-	struct frame_sites sites = tsi_frame_sites(work->trace, LAUNCH_SITE_ROWS);
+	struct frame_sites sites = tsi_frame_sites(work->trace, LAUNCH_SITE_ROWS, out);
 	int64_t name_count = 0, *durations = work->durations;
 
 	for (uint32_t name = 0; name < work->trace->names.count; name++) {

@@ -373,7 +373,7 @@ static void add_device(struct work *work, uint32_t device)
 
 static void list_culprits(const struct work *work, struct fact_sheet *out)
 {
-	struct frame_sites sites = tsi_frame_sites(work->trace, LAUNCH_SITE_ROWS);
+	struct frame_sites sites = tsi_frame_sites(work->trace, LAUNCH_SITE_ROWS, out);
 	int64_t least_ns = 0; /* 1 % of the most: others are not asked for */
 
 	for (size_t i = 0; i < work->culprits.count; i++) {

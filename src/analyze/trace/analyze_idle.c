@@ -121,14 +121,15 @@ static void put_sums(struct fact_sheet *out, struct sums *sums)
 enum { FEW_ROWS = 1 << 10 };
 
 /* The innermost row of a thread that is open at a time and of one of these classes, or NO_ROW. */
-static uint32_t find_open(const struct tscope_trace *trace, uint32_t track_index, int64_t t_ns,
+static uint32_t find_open(const struct open_rows *rows, uint32_t track_index, int64_t t_ns,
 			  unsigned classes, uint32_t row_count)
 {
+	const struct tscope_trace *trace = rows->trace;
 	uint32_t first = trace->tracks[track_index].first;
 	uint32_t low = tsi_first_row_after(trace, track_index, t_ns);
 	uint32_t last = low - first > row_count ? low - row_count : first;
 	do
-		low = tsi_open_before(trace, last, low, t_ns);
+		low = tsi_open_before(rows, last, low, t_ns);
 	while (low != NO_ROW && (!(classes >> tsi_span_class(&trace->spans, low) & 1) ||
 				 tsi_is_step_marker(tsi_span_name(trace, low))));
 	return low;
@@ -148,12 +149,12 @@ static void put_host(struct tscope_value *cells, const struct frame_sites *sites
 		WORK = 1 << TSCOPE_SPAN_PYTHON | 1 << TSCOPE_SPAN_CPU_OP |
 		       1 << TSCOPE_SPAN_RUNTIME | 1 << TSCOPE_SPAN_ANNOTATION | 1 << TSCOPE_SPAN_GC,
 	};
-	const struct tscope_trace *trace = sites->trace;
+	const struct tscope_trace *trace = sites->rows.trace;
 	uint32_t track = gap->track == NO_ROW ? tsi_trace_track_of(trace, call) : gap->track;
 	uint32_t inside = gap->row;
 
 	if (inside == NO_ROW)
-		inside = find_open(trace, track, gap->at_ns, WORK, FEW_ROWS);
+		inside = find_open(&sites->rows, track, gap->at_ns, WORK, FEW_ROWS);
 	cells[GAP_INSIDE] = name_value(trace, inside);
 	cells[GAP_THREAD] = tsi_text(tsi_intern_text(&trace->names, trace->tracks[track].tid).data);
 	tsi_put_site(sites, track, gap->at_ns, &cells[GAP_MODULE], &cells[GAP_SOURCE], out);
@@ -163,7 +164,7 @@ static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
 	const struct tscope_trace *trace = scope->trace;
-	struct frame_sites sites = tsi_frame_sites(trace, SITE_ROWS);
+	struct frame_sites sites = tsi_frame_sites(trace, SITE_ROWS, out);
 
 	for (uint32_t i = 0; i < timeline->long_gap_count; i++) {
 		const struct long_gap *gap = &timeline->long_gaps[i];

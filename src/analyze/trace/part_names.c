@@ -93,20 +93,22 @@ static const char *name_of_collective(const struct tscope_trace *trace,
 }
 
 /* Of a Python frame the one that says best where that is. */
-static uint32_t place_of_row(const struct tscope_trace *trace, uint32_t row)
+static uint32_t place_of_row(const struct open_rows *rows, uint32_t row)
 {
+	const struct tscope_trace *trace = rows->trace;
 	enum { MOST_ROWS = 512 };
 
 	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_PYTHON)
 		return row;
-	uint32_t frame = tsi_source_frame(trace, tsi_trace_track_of(trace, row),
+	uint32_t frame = tsi_source_frame(rows, tsi_trace_track_of(trace, row),
 					  tsi_start_ns(&trace->spans, row), MOST_ROWS);
 	return frame == NO_ROW ? row : frame;
 }
 
-static const char *name_of(const struct tscope_trace *trace, unsigned slot, uint32_t row,
+static const char *name_of(const struct open_rows *rows, unsigned slot, uint32_t row,
 			   struct fact_sheet *out)
 {
+	const struct tscope_trace *trace = rows->trace;
 	const struct collective *collective = tsi_part_collective(trace, slot, row);
 
 	if (row == NO_ROW)
@@ -114,7 +116,7 @@ static const char *name_of(const struct tscope_trace *trace, unsigned slot, uint
 	if (collective)
 		return name_of_collective(trace, collective, row, out);
 	if (slot == (unsigned)TSI_IDLE_SLOT + IDLE_PYTHON && trace->device_count)
-		row = place_of_row(trace, row);
+		row = place_of_row(rows, row);
 	const char *name = name_of_row(trace, row, out);
 	if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_RUNTIME ||
 	    tsi_call(trace, row)->op == NO_ROW)
@@ -163,6 +165,8 @@ static unsigned first_slot(bool by_cause)
 static void list_parts(const struct analysis_scope *scope, bool by_cause, struct named_part *parts,
 		       struct fact_sheet *out)
 {
+	struct open_rows rows = tsi_open_rows(scope->trace, tsi_sheet_scratch(out));
+
 	for (unsigned slot = first_slot(by_cause); slot < TSI_PART_SLOTS; slot++) {
 		const struct line_parts *of_slot = &scope->timeline->parts[slot];
 		for (size_t i = 0; i < of_slot->count; i++) {
@@ -170,7 +174,7 @@ static void list_parts(const struct analysis_scope *scope, bool by_cause, struct
 			*parts++ = (struct named_part){
 				.group = group_of(scope, slot, by_cause),
 				.kind = kind_of(scope->trace, slot, row),
-				.name = name_of(scope->trace, slot, row, out),
+				.name = name_of(&rows, slot, row, out),
 				.ns = of_slot->items[i].ns,
 				.count = of_slot->items[i].count,
 			};
