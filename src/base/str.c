@@ -62,7 +62,8 @@ ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
 			continue;
 		for (size_t at = i; at < end && at + needle.length <= text.length; at++) {
 			struct str here = { text.data + at, needle.length };
-			if (tsi_str_equal_nocase(here, needle))
+			if (tsi_may_equal_nocase(*here.data, *needle.data) &&
+			    tsi_str_equal_nocase(here, needle))
 				return (ptrdiff_t)at;
 		}
 	}
@@ -74,12 +75,16 @@ void tsi_letter_pairs_of(struct letter_pairs *pairs, struct str text)
 	*pairs = (struct letter_pairs){ 0 };
 	if (!text.length)
 		return;
-	unsigned before = text.data[0] & 31;
-	for (size_t i = 1; i < text.length; i++) {
-		unsigned letter = text.data[i] & 31;
+	unsigned before = text.data[0] & 31, letter;
+	size_t i = 1;
+	for (; i + 1 < text.length; i += 2) { /* by two: of long names this is much of the work */
+		letter = text.data[i] & 31;
 		pairs->behind[before] |= UINT32_C(1) << letter;
-		before = letter;
+		before = text.data[i + 1] & 31;
+		pairs->behind[letter] |= UINT32_C(1) << before;
 	}
+	if (i < text.length)
+		pairs->behind[before] |= UINT32_C(1) << (text.data[i] & 31);
 }
 
 struct str tsi_str_take(struct str *rest, char end)

@@ -82,6 +82,12 @@ static inline bool tsi_may_hold(const struct letter_pairs *pairs, struct str nee
 	return true;
 }
 
+/* False: they are not the same letter, whatever the case. */
+static inline bool tsi_may_equal_nocase(char a, char b)
+{
+	return ((a ^ b) & ~0x20) == 0;
+}
+
 /* ASCII only, in any locale. */
 static inline bool tsi_is_digit(char c)
 {

@@ -86,6 +86,8 @@ static const struct str plain_core_words[] = {
 	WORD("_engine<"), WORD("offsetskernel"), WORD("im2col"),
 };
 
+static const struct str single_words[] = { WORD("f32f32_f32f32_f32") };
+
 bool tsi_kernel_kind_multiplies(enum kernel_kind kind)
 {
 	return kind == KERNEL_GEMM || kind == KERNEL_ATTENTION || kind == KERNEL_CONV ||
@@ -177,11 +179,11 @@ enum tensor_core_use tsi_tensor_core_use(enum kernel_kind kind, struct str kerne
 	default:
 		return TENSOR_CORES_NOT_USED;
 	}
+	tsi_letter_pairs_of(&pairs, kernel_name);
 	/* cuBLAS' and cuDNN's own: single precision in, within and out, not rounded to tf32. */
-	if (tsi_str_find_nocase(kernel_name, TSI_STR("f32f32_f32f32_f32")) >= 0 &&
+	if (has_word(single_words, TSI_COUNT_OF(single_words), &pairs, kernel_name) &&
 	    tsi_str_find_nocase(kernel_name, TSI_STR("tf32")) < 0)
 		return TENSOR_CORES_NOT_USED;
-	tsi_letter_pairs_of(&pairs, kernel_name);
 	if (has_word(tensor_core_words, TSI_COUNT_OF(tensor_core_words), &pairs, kernel_name))
 		return TENSOR_CORES_USED;
 	if (has_word(plain_core_words, TSI_COUNT_OF(plain_core_words), &pairs, kernel_name))

@@ -129,9 +129,13 @@ static bool is_in_place(struct str name, struct str pattern, uint8_t place)
 static uint8_t find_name(const struct name_rule *rules, size_t count, struct str name,
 			 uint8_t fallback)
 {
-	for (size_t i = 0; i < count; i++)
-		if (is_in_place(name, tsi_str_of(rules[i].pattern), rules[i].place))
-			return rules[i].value;
+	for (size_t i = 0; name.length && i < count; i++) {
+		const struct name_rule *rule = &rules[i];
+		if (rule->place == AT_START && !tsi_may_equal_nocase(*name.data, *rule->pattern))
+			continue;
+		if (is_in_place(name, tsi_str_of(rule->pattern), rule->place))
+			return rule->value;
+	}
 	return fallback;
 }
 
@@ -236,6 +240,9 @@ static const struct name_rule copy_names[] = {
 
 enum copy_direction tsi_classify_copy(struct str name)
 {
+	/* Each pattern has one of these; ROCm's "Dispatch Kernel" has neither. */
+	if (!has_nocase(name, "to") && !has_nocase(name, "2"))
+		return COPY_UNKNOWN;
 	return FIND(copy_names, name, COPY_UNKNOWN);
 }
 

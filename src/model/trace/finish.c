@@ -127,6 +127,14 @@ static size_t utf8_length(struct str text, size_t at)
 static bool is_utf8(struct str text)
 {
 	for (size_t at = 0, length; at < text.length; at += length) {
+		uint64_t next; /* mostly ASCII */
+		for (; text.length - at >= sizeof(next); at += sizeof(next)) {
+			memcpy(&next, text.data + at, sizeof(next));
+			if (next & UINT64_C(0x8080808080808080))
+				break;
+		}
+		if (at == text.length)
+			break;
 		length = utf8_length(text, at);
 		if (!length)
 			return false;

@@ -38,16 +38,13 @@ static struct str without_result(struct str name)
 
 static size_t head_length(struct str name)
 {
-	size_t at = 0;
-
-	while (at < name.length) {
-		bool is_open = name.data[at] == '<' || name.data[at] == '(';
-		size_t skipped = is_open ? nameless(from(name, at)) : 1;
+	for (size_t at = 0, skipped;; at += skipped) {
+		while (at < name.length && name.data[at] != '<' && name.data[at] != '(')
+			at++;
+		skipped = nameless(from(name, at));
 		if (skipped == 0)
-			break;
-		at += skipped;
+			return at;
 	}
-	return at;
 }
 
 /* Where the arguments end that begin at a place: behind the '>' that closes them, or the end. */
