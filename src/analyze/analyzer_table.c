@@ -35,35 +35,48 @@ static const char ids[][24] = {
 #undef DIFF_ANALYZER
 };
 
-/* Is it the analyzer's id, or that with a dot and more behind it? */
-static inline bool begins_with_id(const char *name, const char *id)
+/* What follows an analyzer's id: its end, or a dot and more; NULL: it is another's. */
+static inline const char *behind_id(const char *name, const char *id)
 {
 	while (*id && *id == *name) {
 		id++;
 		name++;
 	}
-	return *id == '\0' && (*name == '\0' || *name == '.');
+	return *id == '\0' && (*name == '\0' || *name == '.') ? name : NULL;
+}
+
+size_t tsi_analyzer_split(const char *id, const char **rest)
+{
+	*rest = NULL;
+	for (size_t i = 0; *id && i < TSI_COUNT_OF(ids); i++) {
+		if (memcmp(ids[i], id, 2) != 0)
+			continue;
+		const char *behind = behind_id(id, ids[i]);
+		if (!behind)
+			continue;
+		*rest = *behind ? behind + 1 : NULL;
+		return i;
+	}
+	return TSI_COUNT_OF(ids);
 }
 
 size_t tscope_analyzer_find(const char *id)
 {
-	size_t i = *id ? 0 : TSI_COUNT_OF(ids);
+	const char *rest;
 
-	while (i < TSI_COUNT_OF(ids) && (memcmp(ids[i], id, 2) != 0 || !begins_with_id(id, ids[i])))
-		i++;
-	return i;
+	return tsi_analyzer_split(id, &rest);
 }
 
 const struct tscope_table_def *tscope_table_find(const char *id, size_t *analyzer, size_t *table)
 {
-	const char *dot = strchr(id, '.');
-	size_t index = tscope_analyzer_find(id);
+	const char *name;
+	size_t index = tsi_analyzer_split(id, &name);
 
-	if (!dot || index == TSI_COUNT_OF(analyzers))
+	if (!name)
 		return NULL;
 	const struct tscope_analyzer_def *def = &analyzers[index]->def;
 	for (size_t i = 0; i < def->table_count; i++) {
-		if (!tsi_is_same_name(def->tables[i].name, dot + 1))
+		if (!tsi_is_same_name(def->tables[i].name, name))
 			continue;
 		*analyzer = index;
 		*table = i;

@@ -188,14 +188,19 @@ void tsi_table_order(struct fact_sheet *sheet, size_t table, size_t by_column,
 {
 	struct fact_table *rows = &sheet->tables[table];
 	size_t columns = sheet->def->tables[table].column_count, count = rows->row_count;
-	struct tscope_value *sorted = calloc(count ? count : 1, columns * sizeof(*sorted));
-	struct row_key *keys = calloc(count ? count : 1, sizeof(*keys));
+	struct tscope_value *sorted = NULL;
+	struct row_key *keys = NULL;
 
 	assert(by_column < columns && then_text_column < columns);
-	sheet->scratch.has_failed |= !sorted || !keys;
-	for (size_t i = 0; sorted && keys && i < count; i++)
-		keys[i] = key_of_row(&rows->cells[i * columns], i, by_column, then_text_column);
-	if (sorted && keys) {
+	if (count < 2)
+		return;
+	if (tsi_array_make(&sorted, count, columns * sizeof(*sorted), NULL) != TSCOPE_OK ||
+	    tsi_array_make(&keys, count, sizeof(*keys), NULL) != TSCOPE_OK) {
+		sheet->scratch.has_failed = true;
+	} else {
+		for (size_t i = 0; i < count; i++)
+			keys[i] = key_of_row(&rows->cells[i * columns], i, by_column,
+					     then_text_column);
 		qsort(keys, count, sizeof(*keys), compare_keys);
 		for (size_t i = 0; i < count; i++)
 			memcpy(&sorted[i * columns], &rows->cells[keys[i].row * columns],

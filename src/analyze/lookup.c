@@ -9,14 +9,14 @@
 
 const struct tscope_fact_def *tsi_find_fact(const char *id, size_t *analyzer, size_t *fact)
 {
-	const char *dot = strchr(id, '.');
+	const char *name;
 
-	*analyzer = tscope_analyzer_find(id);
-	if (!dot || *analyzer == tscope_analyzer_count())
+	*analyzer = tsi_analyzer_split(id, &name);
+	if (!name)
 		return NULL;
 	const struct tscope_analyzer_def *def = tscope_analyzer(*analyzer);
 	for (*fact = 0; *fact < def->fact_count; ++*fact)
-		if (tsi_is_same_name(def->facts[*fact].name, dot + 1))
+		if (tsi_is_same_name(def->facts[*fact].name, name))
 			return &def->facts[*fact];
 	return NULL;
 }

@@ -13,17 +13,18 @@
 void tsi_step_work_init(struct step_work *work, const struct tscope_timeline *timeline,
 			struct arena *arena)
 {
-	size_t name_count = timeline->trace->names.count;
+	size_t name_count = timeline->trace->names.count, capacity = 0;
 
 	*work = (struct step_work){
 		.timeline = timeline,
-		.names = tsi_arena_new(arena, name_count, sizeof(*work->names)),
+		.names =
+			tsi_arena_reserve(arena, NULL, &capacity, name_count, sizeof(*work->names)),
 		.pairs = { .arena = arena, .item_bytes = sizeof(struct step_pair) },
 	};
 	for (uint32_t i = 0; i < timeline->step_count; i++)
 		work->unmarked_steps += timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
 	for (size_t i = 0; work->names && i < name_count; i++)
-		work->names[i].step = NO_ROW;
+		work->names[i] = (struct name_work){ .step = NO_ROW };
 }
 
 uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns)
