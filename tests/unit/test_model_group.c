@@ -29,8 +29,11 @@ struct scene {
 	uint32_t count;
 	uint32_t runs;
 	bool has_lengths; /* spans that start together are of several lengths */
+	bool has_far;     /* some start long after the one before, or last long */
 	uint64_t seed;
 };
+
+#define FAR_NS INT64_C(6000000000) /* more than fits into the columns of times */
 
 /* Runs of two threads by start; of operators, of calls, or of both. */
 static void fill(struct scene *s)
@@ -44,6 +47,8 @@ static void fill(struct scene *s)
 			what = random_below(&s->seed, 3);
 		}
 		now += random_below(&s->seed, 3);
+		if (s->has_far && random_below(&s->seed, 50) == 0)
+			now += FAR_NS;
 		s->items[i] = (struct item){
 			.tid = i == 0 ? 1 : 1 + random_below(&s->seed, 2),
 			.start_ns = now,
@@ -51,6 +56,8 @@ static void fill(struct scene *s)
 			.number = i,
 			.is_call = what == 2 ? random_below(&s->seed, 2) : what,
 		};
+		if (s->has_far && random_below(&s->seed, 30) == 0)
+			s->items[i].dur_ns += FAR_NS;
 	}
 }
 
@@ -125,6 +132,7 @@ static void runs_of_all_kinds(void **state)
 		check_scene((struct scene){ .count = 20 + 3 * seed,
 					    .runs = 1 + seed % 20,
 					    .has_lengths = seed % 4 == 0,
+					    .has_far = seed % 3 == 0,
 					    .seed = seed },
 			    1);
 }
@@ -137,6 +145,7 @@ static void many_runs(void **state)
 		check_scene((struct scene){ .count = 1000 + 4000 * seed % 9000,
 					    .runs = 15 * seed,
 					    .has_lengths = seed % 4 == 0,
+					    .has_far = seed % 3 == 0,
 					    .seed = seed },
 			    1);
 }

@@ -158,8 +158,8 @@ static TSI_NOINLINE void merge(struct merger *m, const struct row_cursor *begin,
 	right.at = copy_right(m, middle, &end);
 	uint32_t first = begin->row;
 	int64_t left_ns = start_before(&left, first);
+	int64_t right_ns = start_before(&right, m->right_begin);
 	while (right.at.row > m->right_begin) {
-		int64_t right_ns = start_before(&right, m->right_begin);
 		/* Between the rows of the left and those in place all are free: is a block? */
 		if (to.at.row % TIME_BLOCK == 0 && to.at.row - left.at.row >= TIME_BLOCK)
 			tsi_time_forget_block(&m->rows.starts, to.at.row - 1);
@@ -169,6 +169,7 @@ static TSI_NOINLINE void merge(struct merger *m, const struct row_cursor *begin,
 			left_ns = start_before(&left, first);
 		} else {
 			move_row(m, &to, &right, right_ns);
+			right_ns = start_before(&right, m->right_begin);
 		}
 	}
 	m->rows.starts.has_failed |= m->right.starts.has_failed;
