@@ -317,7 +317,8 @@ static struct host_kind look_at(const struct landmarks *marks, const struct span
 	struct python_name frame = { 0 };
 	struct host_name name;
 
-	if (is_frame && !labels && tsi_module_name(text).length) {
+	if (is_frame && !labels &&
+	    (kind->frame.tells_nothing || kind->frame.place == FRAME_MODULE)) {
 		ret.role = HOST_CODE;
 		return ret;
 	}
@@ -344,7 +345,7 @@ struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *ar
 	for (uint32_t i = 0; kinds && last && i < spans->kind_count; i++) {
 		const struct span_kind *kind = &spans->kinds[i];
 		uint32_t other = last[kind->name];
-		if (kind->span_class == TSCOPE_SPAN_PYTHON && kind->frame_use == FRAME_PLACE) {
+		if (kind->span_class == TSCOPE_SPAN_PYTHON && kind->frame.use == FRAME_PLACE) {
 			kinds[i] = (struct host_kind){ .role = HOST_NOTHING,
 						       .flag = IDLE_NONE,
 						       .dull_below_ns = UINT32_MAX };

@@ -204,17 +204,15 @@ static void walk_track(struct place_walk *w, uint32_t index, size_t op)
 	close_until(w, thread, INT64_MAX);
 }
 
-static enum opener opener_of(const struct tscope_trace *trace, const struct span_kind *kind)
+static enum opener opener_of(const struct span_kind *kind)
 {
-	struct str name = tsi_intern_text(&trace->names, kind->name);
-
 	if (kind->span_class == TSCOPE_SPAN_CPU_OP)
 		return OPENS_OP;
 	if (kind->span_class != TSCOPE_SPAN_PYTHON)
 		return OPENS_NOTHING;
-	if (tsi_module_name(name).length)
+	if (kind->frame.place == FRAME_MODULE)
 		return OPENS_MODULE;
-	return tsi_is_user_frame(name) ? OPENS_SOURCE : OPENS_NOTHING;
+	return kind->frame.place == FRAME_USER ? OPENS_SOURCE : OPENS_NOTHING;
 }
 
 /* Of each host track the number of operators in those before it. */
@@ -270,7 +268,7 @@ const struct places *tsi_places_new(const struct tscope_timeline *timeline, stru
 		places->threads =
 			tsi_arena_new(arena, trace->host_track_count, sizeof(*places->threads));
 		for (uint32_t i = 0; i < trace->spans.kind_count; i++)
-			w.openers[i] = (uint8_t)opener_of(trace, &trace->spans.kinds[i]);
+			w.openers[i] = (uint8_t)opener_of(&trace->spans.kinds[i]);
 		if (tsi_arena_push(arena, &places->nodes, &places->node_count, &w.node_capacity,
 				   sizeof(*places->nodes)) &&
 		    places->threads)

@@ -165,7 +165,7 @@ struct builder {
 	struct intern work_shapes; /* bytes of trace->work_shapes */
 	struct intern frame_texts; /* of frames that were asked about, as in the file */
 	/* Of the frame that came last: why it is a row; shorter ones of its name are none. */
-	enum frame_use frame_use;
+	struct frame_traits frame;
 	uint32_t frame_least_ns, frame_cause_ns; /* those that take so long may be causes */
 	struct frame_name *frame_names;          /* frames.c; by their id */
 	size_t frame_name_capacity;

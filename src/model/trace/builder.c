@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
+#include "model/trace/python_name.h"
 
 /* ---- failures ------------------------------------------------------------------------ */
 
@@ -195,8 +196,11 @@ static void add_host_row(struct builder *b, const struct raw_event *event, uint8
 	} else if (span_class == TSCOPE_SPAN_ANNOTATION) {
 		kind.annotation = read_annotation(b, event, kind.name);
 	} else if (span_class == TSCOPE_SPAN_PYTHON) {
-		kind.frame_use = b->frame_use;
-		b->trace->chosen_frame_count += b->frame_use != FRAME_ALL;
+		kind.frame = b->frame;
+		if (b->frame.use == FRAME_ALL)
+			kind.frame.place = (uint8_t)tsi_frame_place(
+				tsi_intern_text(&b->trace->names, kind.name));
+		b->trace->chosen_frame_count += b->frame.use != FRAME_ALL;
 		b->trace->has_places = true;
 	}
 	add_row(b, event, &kind, &work);
@@ -288,7 +292,7 @@ static uint32_t add_open_row(struct builder *b, const struct raw_event *event, u
 	struct raw_event open = *event;
 	open.dur_ns = OPEN_DURATION;
 	b->has_open_rows = true;
-	b->frame_use = FRAME_ALL;
+	b->frame = (struct frame_traits){ .use = FRAME_ALL };
 	add_host_row(b, &open, span_class);
 	return b->status == TSCOPE_OK ? b->trace->spans.count - 1 : NO_ROW;
 }

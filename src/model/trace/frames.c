@@ -17,7 +17,7 @@ enum {
 /* What is known of a frame's name. */
 struct frame_name {
 	uint32_t cause_ns; /* frames that take so long may be causes; 0: nobody asked */
-	bool is_place;     /* of a module or of the user's code */
+	uint8_t place;     /* enum frame_place */
 };
 
 /* The name without escapes. */
@@ -35,9 +35,9 @@ static struct str read_name(struct builder *b, const struct raw_event *event)
 	return name;
 }
 
-static bool is_place(struct str name)
+static uint8_t place_of(struct builder *b, const struct raw_event *event)
 {
-	return tsi_module_name(name).length || tsi_is_user_frame(name);
+	return (uint8_t)tsi_frame_place(read_name(b, event));
 }
 
 /* Most names are of frames so short that it does not matter what they tell. */
@@ -57,7 +57,7 @@ static struct frame_name find_name(struct builder *b, const struct raw_event *ev
 	/* The empty text is in every set from the start. */
 	if (known_count >= MAX_NAMES || event->name.length > MAX_NAME_CHARS ||
 	    event->name.length == 0) {
-		struct frame_name name = { .is_place = is_place(read_name(b, event)) };
+		struct frame_name name = { .place = place_of(b, event) };
 		return ask(b, name, event);
 	}
 	uint32_t id = tsi_builder_id(b, &b->frame_texts, event->name);
@@ -65,8 +65,7 @@ static struct frame_name find_name(struct builder *b, const struct raw_event *ev
 				 sizeof(*b->frame_names)))
 		return (struct frame_name){ .cause_ns = LONG_FRAME_NS };
 	if (b->frame_texts.count > known_count)
-		b->frame_names[id] =
-			(struct frame_name){ .is_place = is_place(read_name(b, event)) };
+		b->frame_names[id] = (struct frame_name){ .place = place_of(b, event) };
 	b->frame_names[id] = ask(b, b->frame_names[id], event);
 	return b->frame_names[id];
 }
@@ -78,16 +77,18 @@ bool tsi_chooses_frames(const struct builder *b)
 
 bool tsi_keeps_frame(struct builder *b, const struct raw_event *event)
 {
-	b->frame_use = FRAME_ALL;
+	b->frame = (struct frame_traits){ .use = FRAME_ALL };
 	if (!tsi_chooses_frames(b))
 		return b->options.python;
 	if (!event->has_dur || !tsi_is_good_time(event) || b->drops_frames)
 		return false;
 	struct frame_name name = find_name(b, event);
 	b->frame_cause_ns = name.cause_ns ? name.cause_ns : TELLING_FRAME_NS;
-	b->frame_least_ns = name.is_place ? 0 : b->frame_cause_ns;
+	b->frame_least_ns = name.place ? 0 : b->frame_cause_ns;
 	if (event->dur_ns < b->frame_least_ns)
 		return false;
-	b->frame_use = event->dur_ns >= b->frame_cause_ns ? FRAME_CHOSEN : FRAME_PLACE;
+	b->frame.use = event->dur_ns >= b->frame_cause_ns ? FRAME_CHOSEN : FRAME_PLACE;
+	b->frame.place = name.place;
+	b->frame.tells_nothing = b->frame.use == FRAME_CHOSEN && name.cause_ns == LONG_FRAME_NS;
 	return true;
 }

@@ -327,7 +327,7 @@ static void learn_frame(const struct builder *b, const struct raw_event *event,
 	if (spans->count == lesson->row_count || event->name_escaped) /* as in learn() */
 		return;
 	known->frame.cause_ns = b->frame_cause_ns;
-	known->frame.rows[b->frame_use == FRAME_CHOSEN] = spans->kind[spans->count - 1];
+	known->frame.rows[b->frame.use == FRAME_CHOSEN] = spans->kind[spans->count - 1];
 }
 
 void tsi_learn_kind(struct builder *b, const struct raw_event *event,

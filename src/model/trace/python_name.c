@@ -314,6 +314,13 @@ bool tsi_is_user_frame(struct str name)
 	return true;
 }
 
+enum frame_place tsi_frame_place(struct str name)
+{
+	if (tsi_module_name(name).length)
+		return FRAME_MODULE;
+	return tsi_is_user_frame(name) ? FRAME_USER : FRAME_NOWHERE;
+}
+
 static bool ends_with(struct str text, struct str end)
 {
 	return text.length >= end.length &&

@@ -22,6 +22,10 @@ struct str tsi_module_name(struct str name);
 /* Is it a line of a file that belongs neither to PyTorch, nor to Python, nor to its packages? */
 bool tsi_is_user_frame(struct str name);
 
+/* What a frame says by its name of where its thread is. */
+enum frame_place { FRAME_NOWHERE, FRAME_MODULE, FRAME_USER };
+enum frame_place tsi_frame_place(struct str name);
+
 enum python_work {
 	PYTHON_OTHER,
 	/* What keeps a thread from the work itself; a step could do without most of it. */

@@ -75,6 +75,14 @@ enum frame_use {
 	FRAME_PLACE,  /* only to name places: too short to be a cause */
 };
 
+/* Traits of a TSCOPE_SPAN_PYTHON. */
+struct frame_traits {
+	uint8_t use;        /* enum frame_use */
+	uint8_t place;      /* enum frame_place, python_name.h */
+	bool tells_nothing; /* FRAME_CHOSEN: its name says nothing of what the thread waits for */
+	uint8_t nothing;    /* 0 */
+};
+
 /* Everything that many spans have in common. Has no padding. */
 struct span_kind {
 	uint32_t name;  /* id in trace->names */
@@ -88,7 +96,7 @@ struct span_kind {
 		 * op_inputs, of Composer's event/train_batch that in batches, or NO_ROW.
 		 */
 		uint32_t annotation;
-		uint32_t frame_use; /* of TSCOPE_SPAN_PYTHON: enum frame_use */
+		struct frame_traits frame;
 	};
 	uint32_t span_class; /* enum tscope_span_class */
 };
@@ -459,7 +467,7 @@ static inline const struct span_kind *tsi_span_kind(const struct spans *spans, u
 
 static inline bool tsi_is_chosen_frame(const struct span_kind *kind)
 {
-	return kind->span_class == TSCOPE_SPAN_PYTHON && kind->frame_use != FRAME_ALL;
+	return kind->span_class == TSCOPE_SPAN_PYTHON && kind->frame.use != FRAME_ALL;
 }
 
 /* Its id in trace->names. */
