@@ -73,10 +73,12 @@ static void add_graph(struct setter *s, struct captured_graph graph)
 {
 	struct graph_set *set = s->set;
 	struct arena *arena = &s->trace->arena;
-	const struct graph_node *nodes = s->log->nodes + graph.first;
 
 	if (graph.count == 0)
 		return;
+
+	const struct graph_node *nodes = s->log->nodes + graph.first;
+
 	graph.first = (uint32_t)set->node_count;
 	for (uint32_t i = 0; i < graph.count; i++) {
 		struct graph_node *node = tsi_arena_push(arena, &set->nodes, &set->node_count,
