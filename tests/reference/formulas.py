@@ -299,4 +299,7 @@ def rules(facts, spread, anchored):
             found["EFFICIENCY.LOW_MFU"] = "high" if eff["mfu"] < 0.3 else "med"
         elif not anchored:
             found["EFFICIENCY.RECOVERABLE"] = graded(top, 0.20, 0.35)
+            if line == "other":  # time that nobody marked: one lower than pytscope
+                found["EFFICIENCY.RECOVERABLE"] = {"high": "med", "med": "low"}.get(
+                    found["EFFICIENCY.RECOVERABLE"])
     return {rule: severity for rule, severity in found.items() if severity}
