@@ -1,4 +1,5 @@
 # What was mapped, and a history, are no traces and no files about memory: who reads them is said.
+tscope --version | grep -q '^zstd [0-9]' || exit 77
 tscope map --quiet --out mapped data/run_before/trace.json
 mv mapped/*.tsr ranks.tsr
 for command in trace memory hang "slice --out other.json" "map --out other"; do
