@@ -28,6 +28,8 @@ struct tscope_analysis_options {
 	unsigned microbatches; /* ... and microbatches per step (0: unknown) */
 	/* Least excess over the others' median that makes a rank slow; 0: 0.01 */
 	double slow_rank_min_excess;
+	/* A step counts where so many of a run's ranks have it, in percent; 0: 99 */
+	unsigned quorum_percent;
 	/* Frames in an allocation site, innermost first (0: 1) ... */
 	unsigned stack_depth;
 	const char *stack_filter; /* ... from stacks with this text; NULL: all */

@@ -149,9 +149,10 @@ struct tscope_run_input tscope_run_input(const struct tscope_run *run, size_t in
 struct tscope_run_other {
 	const char *path;
 	const char *reason;
-	bool is_problem; /* it should have been read: damaged, refused, unreadable */
-	bool is_named;   /* it was given as a file, not found in a folder */
-	bool is_capture; /* a trace of the capture of graphs, which is no part of a run */
+	bool is_problem;  /* it should have been read: damaged, refused, unreadable */
+	bool is_named;    /* it was given as a file, not found in a folder */
+	bool is_capture;  /* a trace of the capture of graphs, which is no part of a run */
+	bool is_left_out; /* it was read, and its rank compares with no other: a problem */
 };
 
 size_t tscope_run_other_count(const struct tscope_run *run);

@@ -117,6 +117,8 @@ const struct option_row option_rows[] = {
 	  parse_tflops, FIELD(analysis.peak_flops), NULL },
 	{ RUN_READERS, "one-run", NULL, "take the files for one run, whatever speaks against it",
 	  parse_flag, FIELD(one_run), NULL },
+	{ RUN_READERS, "quorum", "PERCENT", "ranks that a step needs to count (default: 99)",
+	  parse_quorum, FIELD(analysis.quorum_percent), NULL },
 	{ RUN_READERS, "scalar", "ROLE=NAME", "the metric that is the loss, ... (repeatable)",
 	  parse_scalar, FIELD(analysis.scalars), check_scalar },
 	{ RUN_REPORTERS, "pipeline-stages", "N", "the ranks are N stages of a pipeline",

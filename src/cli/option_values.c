@@ -68,6 +68,15 @@ const char *parse_positive_unsigned(const char *text, void *field)
 								      : NULL;
 }
 
+const char *parse_quorum(const char *text, void *field)
+{
+	unsigned *percent = field;
+
+	return parse_unsigned(text, field) || *percent <= 50 || *percent > 100
+		       ? "a share of the ranks in percent, from 51 to 100"
+		       : NULL;
+}
+
 /* From least to most, neither of which anything comes near. */
 static bool parse_real(const char *text, double least, double most, double *number)
 {

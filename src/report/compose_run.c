@@ -172,7 +172,8 @@ void tsi_put_losses(const struct panel *panel, const struct tscope_run *run)
 		struct tscope_run_other other = tscope_run_other(run, i);
 
 		if (other.is_problem)
-			put_loss(&losses, "NOT READ", other.path, other.reason);
+			put_loss(&losses, other.is_left_out ? "LEFT OUT" : "NOT READ", other.path,
+				 other.reason);
 	}
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);

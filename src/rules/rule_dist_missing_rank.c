@@ -38,6 +38,11 @@ static void evaluate_dist_missing_rank(struct rule_context *ctx)
 	if (missing < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	list_ranks(ctx, ranks, sizeof(ranks));
+	if (missing == 1) {
+		tsi_rule_fire(ctx, tsi_rule_grade(ctx, missing / declared),
+			      "rank %s of %.0f is missing", ranks, declared);
+		return;
+	}
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, missing / declared),
 		      "%.0f of %.0f ranks are missing", missing, declared);
 	if (ranks[0])

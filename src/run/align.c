@@ -16,21 +16,26 @@ struct numbered {
 	size_t count, at;
 };
 
-/* Ranks that may lack a step that counts all the same: 1 %. */
-static size_t lacking_most(size_t rank_count)
+enum { DEFAULT_QUORUM_PERCENT = 99 };
+
+size_t tsi_quorum_spare(size_t rank_count, unsigned quorum_percent)
 {
-	return rank_count / 100;
+	unsigned percent = quorum_percent ? quorum_percent : DEFAULT_QUORUM_PERCENT;
+
+	return percent < 100 ? rank_count / 100 * (100 - percent) +
+				       rank_count % 100 * (100 - percent) / 100
+			     : 0;
 }
 
 /*
- * The next number that any of the first ranks stands at. A number that so many lack at most, one
- * more rank than that cannot all lack.
+ * The next number that any of the first ranks stands at. A number that `spare` ranks lack at most,
+ * one more rank than that cannot all lack.
  */
-static bool find_next(const struct numbered *ranks, size_t rank_count, uint64_t *key)
+static bool find_next(const struct numbered *ranks, size_t spare, uint64_t *key)
 {
 	bool is_any = false;
 
-	for (size_t i = 0; i <= lacking_most(rank_count); i++) {
+	for (size_t i = 0; i <= spare; i++) {
 		if (ranks[i].at == ranks[i].count ||
 		    (is_any && ranks[i].pairs[ranks[i].at].key >= *key))
 			continue;
@@ -41,7 +46,8 @@ static bool find_next(const struct numbered *ranks, size_t rank_count, uint64_t 
 }
 
 /* Moves all ranks past one step of this number, and keeps it if enough have it. */
-static void take_number(struct step_alignment *alignment, struct numbered *ranks, uint64_t key)
+static void take_number(struct step_alignment *alignment, struct numbered *ranks, size_t spare,
+			uint64_t key)
 {
 	uint32_t *row = &alignment->records[alignment->count * alignment->rank_count];
 	size_t having = 0;
@@ -55,29 +61,29 @@ static void take_number(struct step_alignment *alignment, struct numbered *ranks
 		row[i] = has_it ? (uint32_t)rank->pairs[rank->at++].value : NO_ROW;
 		having += has_it;
 	}
-	alignment->count += having + lacking_most(alignment->rank_count) >= alignment->rank_count;
+	alignment->count += having + spare >= alignment->rank_count;
 }
 
 static enum tscope_status align_numbered(struct step_alignment *alignment, struct numbered *ranks,
-					 struct tscope_error *err)
+					 size_t spare, struct tscope_error *err)
 {
 	size_t rank_count = alignment->rank_count, total = 0;
 	uint64_t key = 0;
 
 	for (size_t i = 0; i < rank_count; i++)
 		total += ranks[i].count;
-	size_t most = total / (rank_count - lacking_most(rank_count));
+	size_t most = total / (rank_count - spare);
 	/* One more row than can be kept, for the number that is looked at. */
 	if (tsi_array_new(&alignment->records, most + 1, rank_count * sizeof(*alignment->records),
 			  err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
-	while (find_next(ranks, rank_count, &key))
-		take_number(alignment, ranks, key);
+	while (find_next(ranks, spare, &key))
+		take_number(alignment, ranks, spare, key);
 	return TSCOPE_OK;
 }
 
 enum tscope_status tsi_align(struct step_alignment *alignment, const struct step_series *ranks,
-			     size_t rank_count, struct tscope_error *err)
+			     size_t rank_count, unsigned quorum_percent, struct tscope_error *err)
 {
 	struct numbered *numbered = NULL;
 
@@ -89,7 +95,8 @@ enum tscope_status tsi_align(struct step_alignment *alignment, const struct step
 		status = tsi_steps_by_number(&numbered[i].pairs, &numbered[i].count, &ranks[i],
 					     true, err);
 	if (status == TSCOPE_OK)
-		status = align_numbered(alignment, numbered, err);
+		status = align_numbered(alignment, numbered,
+					tsi_quorum_spare(rank_count, quorum_percent), err);
 	for (size_t i = 0; numbered && i < rank_count; i++)
 		free(numbered[i].pairs);
 	free(numbered);

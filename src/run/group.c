@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/intern.h"
+#include "run/align.h"
 #include "run/file_name.h"
 #include "run/find.h"
 
@@ -208,27 +209,78 @@ static bool overlap(const struct run_item *a, const struct run_item *b)
 	return a->start_ns < b->end_ns && b->start_ns < a->end_ns;
 }
 
-static enum tscope_status number_windows(struct run_item *items, size_t count,
-					 struct tscope_error *err)
+/* Are both steps of one rank, the second behind the first? */
+static bool are_windows(const struct run_item *before, const struct run_item *item)
 {
-	for (size_t i = 1; i < count; i++) {
-		const struct run_item *before = &items[i - 1];
+	return !item->is_stray && before->rank == item->rank && before->kind == item->kind &&
+	       before->depth == item->depth && item->kind != RUN_ITEM_METRICS;
+}
 
-		if (items[i].is_stray || before->rank != items[i].rank ||
-		    before->kind != items[i].kind || before->depth != items[i].depth ||
-		    items[i].kind == RUN_ITEM_METRICS)
-			continue;
-		if (items[i].kind != RUN_ITEM_SECONDARY &&
-		    (items[i].kind == RUN_ITEM_STEPS || overlap(before, &items[i])))
-			return fail_claim(err, before, &items[i]);
-		items[i].window = before->window + 1;
+/* Do two files claim one rank, of which one can have it? */
+static bool are_rivals(const struct run_item *before, const struct run_item *item)
+{
+	return are_windows(before, item) && item->kind != RUN_ITEM_SECONDARY &&
+	       (item->kind == RUN_ITEM_STEPS || overlap(before, item));
+}
+
+/* Makes all items of the rank strays. The items are in the order of ranks. */
+static void disown(struct run_item *items, size_t count, size_t at)
+{
+	int64_t rank = items[at].rank;
+	const char *first = items[at - 1].path, *second = items[at].path;
+
+	while (at > 0 && items[at - 1].rank == rank)
+		at--;
+	for (; at < count && items[at].rank == rank && !items[at].is_stray; at++) {
+		items[at].is_stray = true;
+		items[at].rival = strcmp(items[at].path, first) == 0 ? second : first;
 	}
+}
+
+static size_t count_ranks(const struct run_item *items, size_t count)
+{
+	size_t rank_count = 0;
+
+	for (size_t i = 0; i < count && !items[i].is_stray; i++)
+		rank_count += i == 0 || items[i].rank != items[i - 1].rank;
+	return rank_count;
+}
+
+/* Step records of two jobs lie in folders of these: run_a/rank0 and run_b/rank0. */
+static bool are_of_one_job(const struct run_item *a, const struct run_item *b)
+{
+	return a->kind != RUN_ITEM_STEPS || tsi_str_equal(tsi_folder_above(folder_of(a->path)),
+							  tsi_folder_above(folder_of(b->path)));
+}
+
+/* Which file is the rank's is not known, so none is. */
+static enum tscope_status disown_claimed(struct run_item *items, size_t count,
+					 unsigned quorum_percent, struct tscope_error *err)
+{
+	size_t spare = tsi_quorum_spare(count_ranks(items, count), quorum_percent);
+
+	for (size_t i = 1; i < count; i++) {
+		if (!are_rivals(&items[i - 1], &items[i]))
+			continue;
+		if (spare == 0 || !are_of_one_job(&items[i - 1], &items[i]))
+			return fail_claim(err, &items[i - 1], &items[i]);
+		spare--;
+		disown(items, count, i);
+	}
+	qsort(items, count, sizeof(*items), compare_places);
 	return TSCOPE_OK;
 }
 
+static void number_windows(struct run_item *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (are_windows(&items[i - 1], &items[i]))
+			items[i].window = items[i - 1].window + 1;
+}
+
 /* Traces and step records: their ranks, then their windows. */
-static enum tscope_status group_steps(struct run_item *items, size_t count, enum group_note *note,
-				      struct tscope_error *err)
+static enum tscope_status group_steps(struct run_item *items, size_t count, unsigned quorum_percent,
+				      enum group_note *note, struct tscope_error *err)
 {
 	adopt(items, count);
 	if (only_rank(items, count, NULL) == NO_RANK) {
@@ -244,7 +296,9 @@ static enum tscope_status group_steps(struct run_item *items, size_t count, enum
 	qsort(items, count, sizeof(*items), compare_places);
 	mark_secondary(items, count);
 	qsort(items, count, sizeof(*items), compare_places);
-	return number_windows(items, count, err);
+	enum tscope_status status = disown_claimed(items, count, quorum_percent, err);
+	number_windows(items, count);
+	return status;
 }
 
 /* The lowest rank that is said, or NO_RANK. */
@@ -381,8 +435,8 @@ static size_t put_leaders_first(struct run_item *items, size_t count, bool has_s
 	return leader_count;
 }
 
-enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum group_note *note,
-				   struct tscope_error *err)
+enum tscope_status tsi_group_items(struct run_item *items, size_t count, unsigned quorum_percent,
+				   enum group_note *note, struct tscope_error *err)
 {
 	enum tscope_status status = TSCOPE_OK;
 	bool has_steps = false;
@@ -394,7 +448,7 @@ enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum gr
 		has_steps |= items[i].kind == RUN_ITEM_STEPS || items[i].kind == RUN_ITEM_TRACE;
 	size_t leader_count = put_leaders_first(items, count, has_steps);
 	if (has_steps)
-		status = group_steps(items, leader_count, note, err);
+		status = group_steps(items, leader_count, quorum_percent, note, err);
 	else if (leader_count > 0)
 		group_metrics(items, leader_count);
 	if (status == TSCOPE_OK)

@@ -29,6 +29,7 @@ struct run_item {
 	unsigned window;          /* set: traces of a rank and depth count from 0, by time */
 	bool is_stray;            /* set: its rank is unknown, while others say theirs */
 	bool is_apart;            /* set: metrics of a rank of which there are no steps */
+	const char *rival;        /* set: another file that claims its rank; it is a stray then */
 };
 
 enum group_note {
@@ -60,10 +61,11 @@ enum group_note {
  * step records in it say themselves, where that is one rank.
  *
  * TSCOPE_E_DAMAGED: two files claim one rank: traces that overlap in time, or two
- * files of step records. The message names them.
+ * files of step records. The message names them. Where so few ranks are claimed twice that a
+ * quorum is left, all files of such a rank are strays instead.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_group_items(struct run_item *items, size_t count, enum group_note *note,
-				   struct tscope_error *err);
+enum tscope_status tsi_group_items(struct run_item *items, size_t count, unsigned quorum_percent,
+				   enum group_note *note, struct tscope_error *err);
 
 #endif

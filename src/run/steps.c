@@ -519,11 +519,12 @@ static void copy_record(struct step_series *steps, const struct step_series *fro
 				    phases->items[i].value);
 }
 
-void tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks, size_t rank_count)
+void tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks, size_t rank_count,
+		       unsigned quorum_percent)
 {
 	struct step_alignment alignment;
 
-	if (tsi_align(&alignment, ranks, rank_count, NULL) != TSCOPE_OK)
+	if (tsi_align(&alignment, ranks, rank_count, quorum_percent, NULL) != TSCOPE_OK)
 		ret->has_failed = true;
 
 	for (size_t i = 0; i < rank_count; i++) {

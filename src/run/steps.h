@@ -263,7 +263,8 @@ void tsi_steps_join(struct step_series *records, const struct step_series *from)
  * counted time for, the record of the rank that took longest (ties: the lowest
  * rank). Records have no budgets.
  */
-void tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks, size_t rank_count);
+void tsi_steps_slowest(struct step_series *ret, const struct step_series *ranks, size_t rank_count,
+		       unsigned quorum_percent);
 
 /* ns of a phase of unknown name, as an integer. */
 static inline int64_t tsi_extra_ns(const struct step_extra *extra)

@@ -2,6 +2,8 @@
 /* Gives the files that were read their places in the run; the others go to a list of their own. */
 #include "session/run.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "comm/latch.h"
 
@@ -141,6 +143,17 @@ static void list_items(struct run_members *members)
 	}
 }
 
+static void add_claimed(struct run_members *members, const struct run_item *item,
+			struct arena *arena)
+{
+	const struct run_file file = { .path = item->path };
+
+	add_other(members, &file, true,
+		  tsi_arena_print(arena, "rank %" PRId64 " is claimed by %.150s, too", item->rank,
+				  item->rival));
+	members->others[members->other_count - 1].shown.is_left_out = true;
+}
+
 /* Counts the items; strays go to the files that are in no figure. */
 static void count_items(struct run_members *members, struct arena *arena)
 {
@@ -152,7 +165,9 @@ static void count_items(struct run_members *members, struct arena *arena)
 		const struct run_item *item = &members->items[i];
 		const struct run_file stray = { .path = item->path };
 
-		if (item->is_stray)
+		if (item->rival)
+			add_claimed(members, item, arena);
+		else if (item->is_stray)
 			add_failed(members, &stray, true, &error, arena);
 		else
 			members->item_count++;
@@ -162,7 +177,8 @@ static void count_items(struct run_members *members, struct arena *arena)
 }
 
 enum tscope_status tsi_group_members(struct run_members *ret, const struct run_sources *sources,
-				     struct run_notes *notes, struct tscope_error *err)
+				     unsigned quorum_percent, struct run_notes *notes,
+				     struct tscope_error *err)
 {
 	struct arena *arena = notes->arena;
 	enum group_note note;
@@ -182,7 +198,7 @@ enum tscope_status tsi_group_members(struct run_members *ret, const struct run_s
 	list_items(ret);
 	status = tsi_arena_status(arena, err); /* a copy that stayed would claim its rank again */
 	if (status == TSCOPE_OK)
-		status = tsi_group_items(ret->items, ret->read_count, &note, err);
+		status = tsi_group_items(ret->items, ret->read_count, quorum_percent, &note, err);
 	if (status != TSCOPE_OK)
 		return status;
 	count_items(ret, arena);

@@ -13,33 +13,39 @@ const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena
 {
 	struct rank_text missing = { .text = "" };
 	int64_t world_size = -1;
-	size_t at = 0;
+	size_t at = 0, out = 0;
 
 	for (size_t i = 0; i < ranks->count && world_size < 0; i++)
 		world_size = ranks->series[i].world_size;
 	/* Where nobody says how many there are, ranks are numbered without gaps. */
 	if (world_size < 0 && ranks->count > 0)
 		world_size = ranks->series[ranks->count - 1].rank + 1;
-	if (ranks->count < 2 || ranks->series[0].rank < 0 || world_size <= (int64_t)ranks->count)
+	size_t read_count = ranks->count + ranks->left_out_count;
+	if (ranks->count < 2 || ranks->series[0].rank < 0 || world_size <= (int64_t)read_count)
 		return NULL;
 	for (int64_t rank = 0; rank < world_size && rank < MISSING_LOOKED_AT; rank++)
 		if (at < ranks->count && ranks->series[at].rank == rank)
 			at++;
+		else if (out < ranks->left_out_count && ranks->left_out[out] == rank)
+			out++;
 		else
 			tsi_rank_text_add(&missing, rank);
 	tsi_rank_text_end(&missing);
 	return tsi_arena_print(arena, "%zu of %" PRId64 " ranks were read; missing: %.100s%s",
-			       ranks->count, world_size, missing.text,
+			       read_count, world_size, missing.text,
 			       strlen(missing.text) > 100 || world_size > MISSING_LOOKED_AT ? " ..."
 											    : "");
 }
 
 const char *tsi_incomplete(const struct run_members *members, struct arena *arena)
 {
-	for (size_t i = 0; i < members->other_count; i++)
-		if (members->others[i].shown.is_problem)
-			return tsi_arena_print(arena, "%.150s was not read",
-					       members->others[i].shown.path);
+	for (size_t i = 0; i < members->other_count; i++) {
+		const struct tscope_run_other *other = &members->others[i].shown;
+
+		if (other->is_problem)
+			return tsi_arena_print(arena, "%.150s %s", other->path,
+					       other->is_left_out ? "is left out" : "was not read");
+	}
 	for (size_t i = 0; i < members->item_count; i++) {
 		const struct tscope_run_input *input = &tsi_member(members, i)->input;
 

@@ -10,6 +10,7 @@
  *	group      which rank and which window each file is       (group_members.c)
  *	partition  files that contradict each other into runs     (conflict.c, open_runs.c)
  *	join       one series of steps for each rank              (count_steps.c, join_ranks.c),
+ *	           without ranks that lack most steps             (quorum.c),
  *	           its metrics                                    (join_metrics.c),
  *	           its secondary traces                           (secondary.c),
  *	           what is known of its memory                    (run_memory.c)
@@ -115,7 +116,9 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 	if (status == TSCOPE_OK)
 		status = tsi_join_captures(&sources, session, err);
 	if (status == TSCOPE_OK)
-		status = tsi_group_members(&run->members, &sources, &run->notes, err);
+		status = tsi_group_members(&run->members, &sources,
+					   session->options->analysis.quorum_percent, &run->notes,
+					   err);
 	if (status == TSCOPE_OK)
 		status = tsi_join_hang(&run->hang, &files, &run->members, session->options,
 				       &run->notes, err);
@@ -182,7 +185,8 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 	};
 	tsi_steps_init(&run->slowest);
 	if (ranks->count > 1)
-		tsi_steps_slowest(&run->slowest, ranks->series, ranks->count);
+		tsi_steps_slowest(&run->slowest, ranks->series, ranks->count,
+				  options->quorum_percent);
 	enum tscope_status status = tsi_steps_status(&run->slowest, err);
 	if (status == TSCOPE_OK && ranks->count > 1 && run->slowest.count == 0 &&
 	    tsi_count_timed(&ranks->series[0]) > 0)
@@ -221,12 +225,15 @@ static struct tscope_analysis_options settle_anchors(const struct run_ranks *ran
 static enum tscope_status join(struct tscope_run *run, const struct tscope_run_options *options,
 			       struct tscope_error *err)
 {
-	const struct run_members *members = &run->members;
+	struct run_members *members = &run->members;
 	struct tscope_analysis_options analysis;
 	enum tscope_status status;
 
 	tsi_count_steps(members, &run->notes);
 	status = tsi_join_ranks(&run->ranks, members, &run->notes, err);
+	if (status == TSCOPE_OK)
+		status = tsi_leave_short_ranks_out(
+			&run->ranks, members, options->analysis.quorum_percent, &run->arena, err);
 	if (status == TSCOPE_OK)
 		status = tsi_settle_metrics(&run->ranks, members, options, &run->notes, err);
 	if (status != TSCOPE_OK)

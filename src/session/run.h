@@ -36,7 +36,8 @@ struct run_members {
 /* TSCOPE_E_DAMAGED: two files claim one rank; the items are there all the same. */
 TSI_MUST_CHECK
 enum tscope_status tsi_group_members(struct run_members *ret, const struct run_sources *sources,
-				     struct run_notes *notes, struct tscope_error *err);
+				     unsigned quorum_percent, struct run_notes *notes,
+				     struct tscope_error *err);
 
 static inline struct loaded *tsi_member(const struct run_members *members, size_t item)
 {
@@ -120,6 +121,8 @@ struct run_ranks {
 	struct step_series *series; /* ascending by rank */
 	struct run_rank *ranks;     /* likewise */
 	size_t count;
+	int64_t *left_out; /* numbers of further ranks that were read, ascending */
+	size_t left_out_count;
 	struct run_memory memory; /* of the run */
 };
 
@@ -131,6 +134,16 @@ TSI_MUST_CHECK
 enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_members *members,
 				  struct run_notes *notes, struct tscope_error *err);
 void tsi_run_ranks_deinit(struct run_ranks *ranks);
+
+/*
+ * Leaves ranks out that lack half or more of the steps that a quorum of the ranks has; their files
+ * become others of the members. Of few ranks (under 100, unless quorum_percent says otherwise)
+ * none.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_leave_short_ranks_out(struct run_ranks *ranks, struct run_members *members,
+					     unsigned quorum_percent, struct arena *arena,
+					     struct tscope_error *err);
 
 /* Joins the files of metrics at [first, end) of the items to the steps of their rank. */
 void tsi_join_metrics(struct step_series *steps, const struct run_members *members, size_t first,

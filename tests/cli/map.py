@@ -90,7 +90,7 @@ def generated(folder, ranks):
     """Jobs of so many ranks: one with a slow rank, a damaged trace, a missing rank."""
     sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reference"))
     import make_ranks  # pylint: disable=import-outside-toplevel
-    jobs = {"slow": ["--fault", "slow_host"], "plain": [], "cut": [], "missing": []}
+    jobs = {"slow": ["--fault", "slow_clock", "--fault-rank", "3", "--fault-size", "0.3"], "plain": [], "cut": [], "missing": []}
     for name, options in jobs.items():
         make_ranks.make(folder / name, ["--ranks", str(ranks), "--steps", "4", *options])
     traces = sorted((folder / "cut").glob("rank*.json"))

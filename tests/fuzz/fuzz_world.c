@@ -256,7 +256,7 @@ static void check_analyses(struct fuzz_run *run)
 	require_ok(tsi_analyze_level(&of_rank, LEVEL_RANK, &scope, NULL, NULL));
 	check_facts(of_rank);
 	tsi_steps_init(&run->slowest);
-	tsi_steps_slowest(&run->slowest, run->series, run->rank_count);
+	tsi_steps_slowest(&run->slowest, run->series, run->rank_count, 0);
 	scope.steps = &run->slowest;
 	scope.ranks = run->series;
 	scope.rank_count = run->rank_count;

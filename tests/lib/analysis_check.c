@@ -168,7 +168,7 @@ struct analyzed *analyze_run_of(struct step_series *ranks, size_t rank_count,
 		assert_int_equal(tsi_replay_graph_new(&graph, world, NULL), TSCOPE_OK);
 	scope.replay_graph = graph;
 	tsi_steps_init(&a->slowest);
-	tsi_steps_slowest(&a->slowest, a->ranks, rank_count);
+	tsi_steps_slowest(&a->slowest, a->ranks, rank_count, 0);
 	analyze_level(a, LEVEL_RUN, &scope);
 	tsi_replay_graph_free(graph);
 	return a;

@@ -156,7 +156,7 @@ static struct diagnosed diagnose(const char *const *ranks, const char *doubt, co
 			 TSCOPE_OK);
 	tsi_steps_init(&run.slowest);
 	if (count > 1)
-		tsi_steps_slowest(&run.slowest, run.ranks, count);
+		tsi_steps_slowest(&run.slowest, run.ranks, count, 0);
 	struct analysis_scope whole = {
 		.steps = count > 1 ? &run.slowest : &run.ranks[0],
 		.ranks = run.ranks,

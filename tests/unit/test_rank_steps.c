@@ -34,7 +34,7 @@ static void tables_of_common_steps(void **state)
 	struct arena arena = { 0 };
 	struct rank_steps steps;
 
-	tsi_rank_steps_fill(&steps, ranks, 2, &arena);
+	tsi_rank_steps_fill(&steps, ranks, 2, 0, &arena);
 	assert_false(arena.has_failed);
 	assert_int_equal(steps.step_count, 2);
 	assert_int_equal(steps.rank_count, 2);
@@ -45,7 +45,7 @@ static void tables_of_common_steps(void **state)
 
 	for (size_t n = 1;; n++) {
 		fail_alloc_at(n);
-		tsi_rank_steps_fill(&steps, ranks, 2, &arena);
+		tsi_rank_steps_fill(&steps, ranks, 2, 0, &arena);
 		enum tscope_status status = tsi_arena_status(&arena, NULL);
 		bool has_failed = fail_alloc_stop();
 		tsi_arena_deinit(&arena);
@@ -121,7 +121,7 @@ static void waits_of_traces(void **state)
 		struct rank_steps steps;
 
 		ranks[1].is_of_trace = cases[i].is_of_trace;
-		tsi_rank_steps_fill(&steps, ranks, 2, &arena);
+		tsi_rank_steps_fill(&steps, ranks, 2, 0, &arena);
 		assert_false(arena.has_failed);
 		assert_int_equal(steps.wait_ns != NULL, cases[i].are_told);
 		if (steps.wait_ns)

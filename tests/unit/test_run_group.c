@@ -48,7 +48,7 @@ static void check(const struct given *given, size_t count, enum group_note note,
 			.end_ns = given[i].end_ns,
 			.depth = (unsigned char)(given[i].kind / DEEPER),
 		};
-	enum tscope_status status = tsi_group_items(items, count, &actual_note, &err);
+	enum tscope_status status = tsi_group_items(items, count, 0, &actual_note, &err);
 	if (status != TSCOPE_OK) {
 		assert_int_equal(status, TSCOPE_E_DAMAGED);
 		assert_string_equal(err.message, expected);
@@ -131,6 +131,60 @@ static void test_contradictions(void **state)
 	      { "a", TRACE, 2, 0, 10 }, { "b", TRACE, 2, 9, 20 });
 	CHECK(GROUP_AS_SAID, "rank 0 is claimed by a/s and b/s; name the files of one run only",
 	      { "a/s", STEPS, 0, 0, 0 }, { "b/s", STEPS, 0, 0, 0 });
+}
+
+/* Where few ranks are claimed twice, whose files these are is not known, and the others go on. */
+static void test_claims_within_quorum(void **state)
+{
+	static const struct run_item given[] = {
+		{ .path = "a", .kind = RUN_ITEM_TRACE, .rank = 0, .start_ns = 0, .end_ns = 10 },
+		{ .path = "b", .kind = RUN_ITEM_TRACE, .rank = 1, .start_ns = 0, .end_ns = 10 },
+		{ .path = "c", .kind = RUN_ITEM_TRACE, .rank = 1, .start_ns = 9, .end_ns = 20 },
+		{ .path = "d", .kind = RUN_ITEM_TRACE, .rank = 2, .start_ns = 0, .end_ns = 10 },
+		{ .path = "e", .kind = RUN_ITEM_TRACE, .rank = 1, .start_ns = 30, .end_ns = 40 },
+		{ .path = "f", .kind = RUN_ITEM_TRACE, .rank = 2, .start_ns = 10, .end_ns = 20 },
+	};
+	struct run_item items[TSI_COUNT_OF(given)];
+	enum group_note note;
+
+	(void)state;
+	memcpy(items, given, sizeof(given));
+	assert_int_equal(tsi_group_items(items, TSI_COUNT_OF(items), 60, &note, NULL), TSCOPE_OK);
+	assert_string_equal(items[0].path, "a");
+	assert_null(items[0].rival);
+	assert_string_equal(items[1].path, "d");
+	assert_string_equal(items[2].path, "f");
+	assert_int_equal(items[2].window, 1);
+	for (size_t i = 3; i < TSI_COUNT_OF(items); i++)
+		assert_true(items[i].is_stray);
+	assert_string_equal(items[3].path, "b");
+	assert_string_equal(items[3].rival, "c");
+	assert_string_equal(items[4].rival, "b");
+	assert_string_equal(items[5].rival, "b");
+	/* One of three is more than 30 %. */
+	memcpy(items, given, sizeof(given));
+	assert_int_equal(tsi_group_items(items, TSI_COUNT_OF(items), 70, &note, NULL),
+			 TSCOPE_E_DAMAGED);
+}
+
+/* Step records of one rank in folders of two jobs are of two jobs, however many there are. */
+static void test_claims_of_two_jobs(void **state)
+{
+	struct run_item items[] = {
+		{ .path = "x/rank0/s", .kind = RUN_ITEM_STEPS, .rank = 0 },
+		{ .path = "x/rank1/s", .kind = RUN_ITEM_STEPS, .rank = 1 },
+		{ .path = "y/rank1/s", .kind = RUN_ITEM_STEPS, .rank = 1 },
+		{ .path = "x/rank2/s", .kind = RUN_ITEM_STEPS, .rank = 2 },
+	};
+	enum group_note note;
+
+	(void)state;
+	assert_int_equal(tsi_group_items(items, 4, 60, &note, NULL), TSCOPE_E_DAMAGED);
+	for (size_t i = 0; i < 4; i++)
+		if (items[i].path[0] == 'y')
+			items[i].path = "x/rank9/s";
+	assert_int_equal(tsi_group_items(items, 4, 60, &note, NULL), TSCOPE_OK);
+	assert_string_equal(items[2].rival, "x/rank9/s");
 }
 
 /* Several profilers of one rank at one time. */
@@ -304,6 +358,8 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_unsaid_ranks),
 		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_claims_within_quorum),
+		cmocka_unit_test(test_claims_of_two_jobs),
 		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_strays),
 		cmocka_unit_test(test_memory),

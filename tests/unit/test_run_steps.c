@@ -424,7 +424,7 @@ static void test_align(void **state)
 		char text[200] = "";
 		size_t length = 0;
 
-		assert_int_equal(tsi_align(&alignment, ranks, rank_count, NULL), TSCOPE_OK);
+		assert_int_equal(tsi_align(&alignment, ranks, rank_count, 0, NULL), TSCOPE_OK);
 		assert_int_equal(alignment.rank_count, rank_count);
 		for (size_t step = 0; step < alignment.count; step++) {
 			for (size_t rank = 0; rank < rank_count; rank++) {
@@ -454,7 +454,7 @@ static void test_slowest(void **state)
 		if (rank_count > 0 && ranks[0].count > 0)
 			add_budget(&ranks[0], 0, 10); /* does not go along */
 		tsi_steps_init(&slowest);
-		tsi_steps_slowest(&slowest, ranks, rank_count);
+		tsi_steps_slowest(&slowest, ranks, rank_count, 0);
 		check(&slowest, side_by_side_cases[i].slowest);
 		assert_int_equal(slowest.budget_count, 0);
 		tsi_steps_deinit(&slowest);
@@ -488,7 +488,7 @@ static void test_align_random(void **state)
 			}
 			ranks[rank] = test_steps(text);
 		}
-		assert_int_equal(tsi_align(&alignment, ranks, 3, NULL), TSCOPE_OK);
+		assert_int_equal(tsi_align(&alignment, ranks, 3, 0, NULL), TSCOPE_OK);
 		for (int64_t number = -8; number < 8; number++) {
 			size_t places[3][12], counts[3] = { 0 };
 
@@ -510,6 +510,33 @@ static void test_align_random(void **state)
 	}
 }
 
+static void test_quorum(void **state)
+{
+	struct step_series ranks[4] = { test_steps("1 data=1\n3 data=1\n"),
+					test_steps("1 data=1\n2 data=1\n3 data=1\n"),
+					test_steps("1 data=1\n2 data=1\n3 data=1\n"),
+					test_steps("2 data=1\n4 data=1\n") };
+	struct step_alignment alignment;
+
+	(void)state;
+	assert_int_equal(tsi_quorum_spare(99, 0), 0);
+	assert_int_equal(tsi_quorum_spare(199, 0), 1);
+	assert_int_equal(tsi_quorum_spare(10, 85), 1);
+	assert_int_equal(tsi_quorum_spare(SIZE_MAX, 100), 0);
+	assert_int_equal(tsi_quorum_spare(SIZE_MAX, 51), SIZE_MAX / 100 * 49 + 7);
+	/* Each of the first three steps is on three of four ranks. */
+	assert_int_equal(tsi_align(&alignment, ranks, 4, 75, NULL), TSCOPE_OK);
+	assert_int_equal(alignment.count, 3);
+	assert_null(tsi_aligned(&alignment, ranks, 0, 3));
+	assert_ptr_equal(tsi_aligned(&alignment, ranks, 1, 3), &ranks[3].records[0]);
+	assert_null(tsi_aligned(&alignment, ranks, 1, 0));
+	tsi_alignment_deinit(&alignment);
+	assert_int_equal(tsi_align(&alignment, ranks, 4, 76, NULL), TSCOPE_OK);
+	assert_int_equal(alignment.count, 0);
+	tsi_alignment_deinit(&alignment);
+	drop_ranks(ranks, 4);
+}
+
 /* ---- failures ---- */
 
 /* All that allocates, one after the other. */
@@ -523,7 +550,7 @@ static enum tscope_status do_all(struct step_series *steps, const struct step_se
 	tsi_steps_append(steps, &ranks[0]);
 	tsi_steps_join(steps, &ranks[1]);
 	tsi_steps_init(&slowest);
-	tsi_steps_slowest(&slowest, ranks, 2);
+	tsi_steps_slowest(&slowest, ranks, 2, 0);
 	steps->has_failed |= slowest.has_failed;
 	tsi_steps_deinit(&slowest);
 	return tsi_steps_status(steps, err);
@@ -583,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_align),
 		cmocka_unit_test(test_slowest),
 		cmocka_unit_test(test_align_random),
+		cmocka_unit_test(test_quorum),
 		cmocka_unit_test(test_allocations),
 	};
 

@@ -52,7 +52,8 @@ static void find_survey(struct survey *survey, struct arena *scratch)
 	const struct analysis_scope *scope = survey->scope;
 	size_t ranks = scope->rank_count, steps;
 
-	tsi_rank_steps_fill(&survey->steps, scope->ranks, ranks, scratch);
+	tsi_rank_steps_fill(&survey->steps, scope->ranks, ranks, scope->options->quorum_percent,
+			    scratch);
 	steps = survey->steps.step_count;
 	survey->step_views = tsi_arena_new(scratch, steps, sizeof(*survey->step_views));
 	survey->rank_views = tsi_arena_new(scratch, ranks, sizeof(*survey->rank_views));

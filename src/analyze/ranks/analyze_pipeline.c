@@ -305,7 +305,8 @@ static void fill_pipeline(const struct analysis_scope *scope, struct fact_sheet 
 	if (scope->rank_count < 2 || !find_pipeline(&pipeline, scope, scratch))
 		return;
 	tsi_put_ranks_doubt(scope, out);
-	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scratch);
+	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scope->options->quorum_percent,
+			    scratch);
 	put_stages(scope, &steps, &pipeline, out);
 }
 

@@ -542,7 +542,8 @@ static void fill_stragglers(const struct analysis_scope *scope, struct fact_shee
 	if (!scope->world)
 		return;
 	tsi_put_ranks_doubt(scope, out);
-	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scratch);
+	tsi_rank_steps_fill(&steps, scope->ranks, scope->rank_count, scope->options->quorum_percent,
+			    scratch);
 	if (!numbers || !tsi_late_ranks_find(&all.late, scope, &steps, scratch) ||
 	    all.late.local.step_count == 0)
 		return;

@@ -54,7 +54,8 @@ static bool align_logs(struct logged_steps *logged, const struct analysis_scope 
 {
 	size_t count = scope->rank_count;
 
-	if (tsi_align(&logged->alignment, scope->ranks, count, NULL) != TSCOPE_OK)
+	if (tsi_align(&logged->alignment, scope->ranks, count, scope->options->quorum_percent,
+		      NULL) != TSCOPE_OK)
 		arena->has_failed = true;
 	logged->steps =
 		tsi_arena_new(arena, logged->alignment.count, count * sizeof(*logged->steps));

@@ -105,13 +105,13 @@ static void fill_waits(struct rank_steps *steps, const struct step_alignment *al
 }
 
 void tsi_rank_steps_fill(struct rank_steps *steps, const struct step_series *ranks,
-			 size_t rank_count, struct arena *arena)
+			 size_t rank_count, unsigned quorum_percent, struct arena *arena)
 {
 	struct step_alignment alignment;
 	size_t step_bytes = rank_count * sizeof(int64_t);
 
 	*steps = (struct rank_steps){ .rank_count = rank_count };
-	if (tsi_align(&alignment, ranks, rank_count, NULL) != TSCOPE_OK)
+	if (tsi_align(&alignment, ranks, rank_count, quorum_percent, NULL) != TSCOPE_OK)
 		arena->has_failed = true;
 	steps->numbers = tsi_arena_new(arena, alignment.count, sizeof(*steps->numbers));
 	steps->time_ns = tsi_arena_new(arena, alignment.count, step_bytes);

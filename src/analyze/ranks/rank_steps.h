@@ -26,7 +26,7 @@ struct rank_steps {
 
 /* Of the counted steps; step_count may be 0, and is without memory. */
 void tsi_rank_steps_fill(struct rank_steps *steps, const struct step_series *ranks,
-			 size_t rank_count, struct arena *arena);
+			 size_t rank_count, unsigned quorum_percent, struct arena *arena);
 
 /* pytscope's COMPUTE_PHASES: forward, backward, optimizer and compute. */
 int64_t tsi_step_compute_ns(const struct step_record *record);

@@ -182,7 +182,8 @@ static void rank_budgets_init(struct rank_budgets *budgets, const struct analysi
 	if (budgets->member_count == 0)
 		choose_members(budgets, scope->rank_count, false);
 	if (budgets->member_count > 0 &&
-	    tsi_align(&budgets->alignment, scope->ranks, scope->rank_count, NULL) != TSCOPE_OK)
+	    tsi_align(&budgets->alignment, scope->ranks, scope->rank_count,
+		      scope->options->quorum_percent, NULL) != TSCOPE_OK)
 		scratch->has_failed = true;
 }
 

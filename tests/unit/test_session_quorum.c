@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks that lack most steps of the others are left out, named, and in nobody's way. */
+#include "fail_alloc.h"
+#include "test_folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <tscope/tscope.h>
+
+enum { RANKS = 5, STEPS = 8 };
+
+/* Step records of a rank, from step `first` on; rank 2 computes twice as long. */
+static void put_rank(int rank, int first, int count)
+{
+	char path[64], text[2048] = "";
+	size_t length = 0;
+
+	for (int i = 0; i < count; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length,
+					   "{\"step\":%d,\"phases\":{\"forward\":0.%d,"
+					   "\"comm\":0.%d}}\n",
+					   first + i, rank == 2 ? 2 : 1, rank == 2 ? 1 : 2);
+	snprintf(path, sizeof(path), "run/rank%d/steps.jsonl", rank);
+	put_file(path, text);
+	snprintf(path, sizeof(path), "run/rank%d/run.json", rank);
+	snprintf(text, sizeof(text), "{\"rank\":%d,\"world_size\":%d}\n", rank, RANKS);
+	put_file(path, text);
+}
+
+static void put_run(void)
+{
+	for (int rank = 0; rank < RANKS; rank++)
+		put_rank(rank, 0, STEPS);
+}
+
+static enum tscope_status open_run(struct tscope_run **run, unsigned quorum_percent)
+{
+	const char *paths[] = { "run" };
+	const struct tscope_run_options options = {
+		.trace = { .thread_count = 1 },
+		.analysis = { .quorum_percent = quorum_percent },
+	};
+
+	return tscope_run_open(run, paths, 1, &options, NULL);
+}
+
+static int64_t integer(const struct tscope_run *run, const char *id)
+{
+	struct tscope_value value;
+
+	assert_true(tscope_analysis_find(tscope_run_analysis(run), id, &value, NULL));
+	return value.kind == TSCOPE_VALUE_INT ? value.integer : -1;
+}
+
+static void check_left_out(unsigned quorum_percent, const char *reason)
+{
+	struct tscope_run *run;
+
+	assert_int_equal(open_run(&run, quorum_percent), TSCOPE_OK);
+	assert_int_equal(tscope_run_rank_count(run), RANKS - 1);
+	assert_int_equal(tscope_run_rank_number(run, 3), 4);
+	assert_int_equal(tscope_run_input_count(run), RANKS - 1);
+	assert_int_equal(integer(run, "distributed.n_steps"), STEPS);
+	assert_int_equal(integer(run, "distributed.dropped_step_count"), 0);
+	assert_int_equal(integer(run, "distributed.missing_rank_count"), 1);
+	assert_int_equal(tscope_run_other_count(run), 1);
+	assert_true(tscope_run_other(run, 0).is_problem);
+	assert_true(tscope_run_other(run, 0).is_left_out);
+	assert_string_equal(tscope_run_other(run, 0).path, "run/rank3/steps.jsonl");
+	assert_string_equal(tscope_run_other(run, 0).reason, reason);
+	assert_string_equal(tscope_run_incomplete(run), "run/rank3/steps.jsonl is left out");
+	/* Its file is there. */
+	assert_null(tscope_run_missing_ranks(run));
+	tscope_run_free(run);
+}
+
+static void test_short_rank(void **state)
+{
+	struct tscope_run *run;
+
+	(void)state;
+	put_run();
+	put_rank(3, 0, STEPS / 2);
+	/* By default each of so few ranks counts. */
+	assert_int_equal(open_run(&run, 0), TSCOPE_OK);
+	assert_int_equal(tscope_run_rank_count(run), RANKS);
+	assert_int_equal(integer(run, "distributed.n_steps"), STEPS / 2);
+	assert_int_equal(tscope_run_other_count(run), 0);
+	tscope_run_free(run);
+	check_left_out(80, "rank 3 lacks 4 of the 8 steps that nearly all ranks have");
+	/* A rank with more than half of the steps stays. */
+	put_rank(3, 0, STEPS / 2 + 1);
+	assert_int_equal(open_run(&run, 80), TSCOPE_OK);
+	assert_int_equal(tscope_run_rank_count(run), RANKS);
+	assert_int_equal(integer(run, "distributed.n_steps"), STEPS);
+	tscope_run_free(run);
+}
+
+static void test_renumbered_rank(void **state)
+{
+	(void)state;
+	put_run();
+	put_rank(3, 100, STEPS);
+	check_left_out(80, "rank 3 lacks 8 of the 8 steps that nearly all ranks have");
+}
+
+/* What is missing beside is named by itself. */
+static void test_missing_beside(void **state)
+{
+	struct tscope_run *run;
+
+	(void)state;
+	put_run();
+	put_rank(3, 100, STEPS);
+	assert_int_equal(remove("run/rank1/steps.jsonl"), 0);
+	assert_int_equal(remove("run/rank1/run.json"), 0);
+	assert_int_equal(open_run(&run, 75), TSCOPE_OK);
+	assert_int_equal(tscope_run_rank_count(run), 3);
+	assert_string_equal(tscope_run_missing_ranks(run), "4 of 5 ranks were read; missing: 1");
+	tscope_run_free(run);
+}
+
+static void test_allocation_failures(void **state)
+{
+	(void)state;
+	put_run();
+	put_rank(3, 100, STEPS);
+	for (size_t n = 1;; n++) {
+		struct tscope_run *run;
+
+		fail_alloc_at(n);
+		enum tscope_status status = open_run(&run, 80);
+		bool has_failed = fail_alloc_stop();
+
+		if (status == TSCOPE_OK)
+			tscope_run_free(run);
+		else
+			assert_int_equal(status, TSCOPE_E_NOMEM);
+		if (!has_failed)
+			break;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_short_rank, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_renumbered_rank, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_missing_beside, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_allocation_failures, enter_folder,
+						leave_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
