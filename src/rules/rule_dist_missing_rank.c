@@ -38,7 +38,7 @@ static void evaluate_dist_missing_rank(struct rule_context *ctx)
 	if (missing < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	list_ranks(ctx, ranks, sizeof(ranks));
-	if (missing == 1) {
+	if (missing == 1 && ranks[0]) {
 		tsi_rule_fire(ctx, tsi_rule_grade(ctx, missing / declared),
 			      "rank %s of %.0f is missing", ranks, declared);
 		return;

@@ -112,6 +112,8 @@ static const struct rule_case cases[] = {
 	  NULL, "med: 9 of 64 ranks are missing (rank 0, 1, 2, 3, 4, 5, 6, 7 and more)" },
 	{ "DIST.MISSING_RANK", QUIET, MISSING(0, 8), NULL, "" },
 	{ "DIST.MISSING_RANK", AT, MISSING(1, 8), NULL, "med: 1 of 8 ranks are missing" },
+	{ "DIST.MISSING_RANK", FIRES, MISSING(1, 8) "distributed.missing_ranks rank=3\n", NULL,
+	  "med: rank 3 of 8 is missing" },
 	{ "DIST.MISSING_RANK", AT, MISSING(1, 8), "DIST.MISSING_RANK.threshold=2", "" },
 	{ "DIST.MISSING_RANK", AT, MISSING(4, 8), NULL, "high" },
 	{ "DIST.MISSING_RANK", AT, MISSING(3, 8), NULL, "med" },
