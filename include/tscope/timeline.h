@@ -44,9 +44,10 @@ enum tscope_step_mark {
 	TSCOPE_STEP_WARMUP,     /* --warmup */
 	TSCOPE_STEP_COLD,       /* start-up, compilation and first allocations are much of it */
 	TSCOPE_STEP_INCOMPLETE, /* cut by the end of the capture */
+	TSCOPE_STEP_CAPTURE,    /* of a trace of the capture of graphs: nothing of a run */
 };
 
-/* "", "first", "warmup", "cold", "incomplete": never NULL. */
+/* "", "first", "warmup", "cold", "incomplete", "capture": never NULL. */
 const char *tscope_step_mark_name(enum tscope_step_mark mark);
 
 struct tscope_step {

@@ -110,6 +110,8 @@ static void put_outline(const struct panel *panel, enum doc_role role)
 		tsi_panel_count(panel, line, (int64_t)rank_count, "rank", "ranks");
 	else if (tscope_run_rank_number(run, 0) >= 0)
 		tsi_doc_item(panel->doc, line, "rank %" PRId64, tscope_run_rank_number(run, 0));
+	if (tsi_panel_is(panel, "launches.is_capture"))
+		tsi_doc_item(panel->doc, line, "the capture of a graph, no run");
 	if (steps == 0)
 		return;
 	tsi_panel_count(panel, line, steps, "step", "steps");

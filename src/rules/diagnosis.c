@@ -371,7 +371,8 @@ static bool has_few_device_events(const struct tscope_analysis *analysis)
 	struct tscope_value count = tsi_lookup(analysis, "integrity.device_event_count");
 
 	return count.kind == TSCOPE_VALUE_INT && count.integer > 0 &&
-	       count.integer < TOO_FEW_DEVICE_EVENTS;
+	       count.integer < TOO_FEW_DEVICE_EVENTS &&
+	       !tsi_lookup(analysis, "launches.is_capture").flag;
 }
 
 static void grant(struct kept *kept, struct gain_ledger *ledger)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * HOST.COMPILE: the device idles while the host compiles, or captures a graph. Where a capture is
- * all that the trace holds, its step is none.
- */
-#include "rules/capture_finding.h"
+/* HOST.COMPILE: the device idles while the host compiles, or captures a graph. */
 #include "rules/idle_finding.h"
 
 static const struct idle_claim compile_claim = { { "compile" } };
@@ -12,17 +8,11 @@ static void evaluate_host_compile(struct rule_context *ctx)
 {
 	double share = tsi_idle_claim_share(ctx, &compile_claim);
 
-	/* The device hardly works meanwhile. */
-	if (tsi_fire_capture(ctx, tsi_rule_parameter(ctx, "captured"))) {
-		tsi_rule_merge_with(ctx, CAUSE_compile);
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	} else if (share >= tsi_rule_parameter(ctx, "threshold")) {
-		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "compilation takes %.1f %% of the step: this is not steady work",
-			      100 * share);
-	} else {
-		return;
-	}
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "compilation takes %.1f %% of the step: this is not steady work",
+		      100 * share);
 	tsi_tell_idle(ctx, &compile_claim);
 }
 
@@ -32,9 +22,7 @@ const struct rule tsi_rule_host_compile = {
 		.summary = "compilation or the capture of a graph is in the steps",
 		.trigger = "Fires where the device idles for at least threshold of the mean "
 		   "step while the host compiles (dynamo, inductor, Triton, nvrtc, "
-		   "TorchScript's fusers) or captures and instantiates a graph. Where a "
-		   "graph is captured and the device hardly works, the trace records "
-		   "the capture and not a run.",
+		   "TorchScript's fusers) or captures and instantiates a graph.",
 		.meaning = "torch.compile compiles at the first call and again for each new "
 		   "shape that it cannot make dynamic; a step with a compilation says "
 		   "nothing of the steps after it. While a graph is captured its "
@@ -46,7 +34,6 @@ const struct rule tsi_rule_host_compile = {
 		   "step.",
 		.parameters = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
-			{ "captured", 0.5, "share of launches inside captures" },
 		},
 		.facts = { "idle.compile_ns", "step_time.mean_ns" },
 	},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TRACE.INCOMPLETE: steps are cut, lost, unmarked, or too few to represent the run. */
-#include "rules/capture_finding.h"
+#include "rules/rule.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 
 	if ((double)count >= tsi_rule_parameter(ctx, "threshold") && cut == 0 && !is_overflown)
 		return;
-	if (tsi_is_mostly_captured(ctx, MOSTLY_CAPTURED)) /* has no steps, and no need of any */
+	if (tsi_rule_flag(ctx, "launches.is_capture")) /* has no steps, and no need of any */
 		return;
 	fire(ctx, count, cut);
 	if (is_unknown_program(ctx))

@@ -3,7 +3,7 @@
  * TRACE.UNRELIABLE: what the trace says of the device contradicts itself. The
  * rules that read such figures are not evaluated; this one says why.
  */
-#include "rules/capture_finding.h"
+#include "rules/rule.h"
 
 #include <inttypes.h>
 
@@ -36,12 +36,11 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 {
 	const char *doubt = tsi_rule_text(ctx, "integrity.doubt");
 
-	if (!*doubt)
+	if (!*doubt || tsi_rule_flag(ctx, "launches.is_capture")) /* does not claim any */
 		return;
 	if (tsi_rule_has(ctx, "integrity.device_event_count") &&
 	    tsi_rule_int(ctx, "integrity.device_event_count") == 0) {
-		if (!tsi_fire_capture(ctx, MOSTLY_CAPTURED))
-			fire_no_device(ctx);
+		fire_no_device(ctx);
 		return;
 	}
 	if (tsi_rule_has(ctx, "integrity.short_graph_replay_ms"))

@@ -199,13 +199,14 @@ void tsi_run_ranks_deinit(struct run_ranks *ranks)
 	}
 }
 
-/* Steps that say how long they took, marked ones included. */
+/* Steps of a run that say how long they took, marked ones included. */
 static size_t timed_records(const struct step_series *steps)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < steps->count; i++)
-		count += (steps->records[i].has & STEP_HAS_TIME) != 0;
+		count += (steps->records[i].has & STEP_HAS_TIME) != 0 &&
+			 steps->records[i].mark != TSCOPE_STEP_CAPTURE;
 	return count;
 }
 

@@ -186,6 +186,11 @@ static void mark_steps(struct tscope_timeline *timeline, unsigned warmup)
 {
 	uint32_t next = 0; /* the first step that is not marked */
 
+	if (timeline->captured.is_all) {
+		while (next < timeline->step_count)
+			timeline->steps[next++].mark = TSCOPE_STEP_CAPTURE;
+		return;
+	}
 	if (timeline->boundary == TSCOPE_BOUNDARY_WHOLE_TRACE)
 		return;
 	if (timeline->step_count > 1) {
@@ -206,6 +211,7 @@ void tsi_timeline_finish_steps(struct tscope_timeline *timeline, unsigned warmup
 		return;
 	set_windows(timeline);
 	count_device_events(timeline);
+	timeline->captured = tsi_find_captured(timeline->trace);
 	mark_steps(timeline, warmup);
 }
 

@@ -3,6 +3,7 @@
 #define TSCOPE_TIMELINE_TIMELINE_H
 
 #include "model/trace/trace.h"
+#include "timeline/capture_trace.h"
 #include "timeline/idle_cause.h"
 #include "timeline/interval.h"
 
@@ -130,6 +131,7 @@ struct tscope_timeline {
 	/* Work of a step: launched in its window, wherever it ran (design section 5). */
 	uint32_t *step_device_events; /* count by step, all devices */
 	uint64_t attributed_by_time;  /* device events without launch, put where they start */
+	struct captured_launches captured;
 };
 
 /* tscope_timeline_build(), with the pieces of the budgets where they are wanted (rank_log.h). */

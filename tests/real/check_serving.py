@@ -72,8 +72,11 @@ def check_iterations(results, tscope, path):
 
 def check_capture(results, tscope, path):
     done = tscope.run("trace", "--format", "json", "--full", path)
-    causes = [finding["cause"] for finding in json.loads(done.stdout)["runs"][0]["findings"]]
-    results.check(f"{program.short(path)} capture", "capture_not_a_run", causes[0])
+    run = json.loads(done.stdout)["runs"][0]
+    causes = [finding["cause"] for finding in run["findings"]]
+    results.check(f"{program.short(path)} capture", ["capture_not_a_run"], causes)
+    results.check(f"{program.short(path)} steps", 0, run["facts"]["steps"]["counted_count"])
+    results.check(f"{program.short(path)} step time", None, run["facts"]["step_time"]["mean_ns"])
 
 
 def check_run(results, tscope, name, time_ms):

@@ -54,6 +54,37 @@ static void every_step_has_its_row(void **state)
 	analyzed_free(a);
 }
 
+/* Two steps; in the first three of four launches become a graph, which the second may replay. */
+static struct test_trace *captured(bool replays)
+{
+	struct test_trace *t = two_steps();
+
+	test_call(t, "cudaStreamBeginCapture_v10000", 1, 20, 2, 0);
+	test_call(t, "cudaLaunchKernel", 1, 30, 2, 0);
+	test_call(t, "cudaLaunchKernel", 1, 40, 2, 0);
+	test_call(t, "cudaLaunchKernel", 1, 50, 2, 0);
+	test_call(t, "cudaStreamEndCapture", 1, 60, 2, 0);
+	if (replays)
+		test_call(t, "cudaGraphLaunch", 1, 120, 2, 0);
+	return t;
+}
+
+static void captures_are_no_steps(void **state)
+{
+	(void)state;
+	struct analyzed *a = analyze(captured(false));
+
+	check_facts(a, "steps: count counted_count", "2 0");
+	check_facts(a, "step_time: mean_ns", "-");
+	check_facts(a, "launches: captured_count is_capture", "3 yes");
+	check_table(a, "steps.list: mark", "capture\ncapture\n");
+	analyzed_free(a);
+	a = analyze(captured(true));
+	check_facts(a, "launches: captured_count is_capture", "3 -");
+	check_table(a, "steps.list: mark", "\nincomplete\n");
+	analyzed_free(a);
+}
+
 static void without_devices_the_host_lines_are_there(void **state)
 {
 	(void)state;
@@ -179,6 +210,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_step_has_its_row),
+		cmocka_unit_test(captures_are_no_steps),
 		cmocka_unit_test(without_devices_the_host_lines_are_there),
 		cmocka_unit_test(rows_may_be_limited),
 		cmocka_unit_test(sheets_exist_for_what_was_computed),

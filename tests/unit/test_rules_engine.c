@@ -481,10 +481,9 @@ static void bandwidth_seen_from_one_rank_is_less_certain(void **state)
 static void a_capture_of_a_graph_wins_nothing(void **state)
 {
 	(void)state;
-	check_findings("step_time.mean_ns 100000000\nidle.total_ns 99000000\n"
-		       "idle.compile_ns 98000000\nlaunches.launch_count 100\n"
-		       "launches.captured_count 90\n",
-		       NULL, "high HOST.COMPILE\n");
+	check_findings("launches.launch_count 100\nlaunches.captured_count 90\n"
+		       "launches.is_capture yes\n",
+		       NULL, "high TRACE.CAPTURE\n");
 }
 
 static void of_equal_ones_the_earlier_tells_the_other(void **state)

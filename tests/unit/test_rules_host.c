@@ -92,23 +92,7 @@ static const struct rule_case cases[] = {
 
 	{ "HOST.COMPILE", FIRES, IDLE_OF(compile, 30), NULL,
 	  "high: compilation takes 30.0 % of the step: this is not steady work [30000000 ns]" },
-	/* Half of what is launched runs nothing: that there is a step at all is an accident. */
-	{ "HOST.COMPILE", FIRES,
-	  IDLE_OF(compile, 2) "launches.launch_count 100\nlaunches.captured_count 50\n", NULL,
-	  "high: the trace records the capture of a graph, not a run (50 of 100 launch calls only "
-	  "become part of a graph)" },
-	{ "HOST.COMPILE", AT,
-	  IDLE_OF(compile, 2) "launches.launch_count 100\nlaunches.captured_count 49\n", NULL, "" },
-	/* Its folder says what was to be had: what runs beside is no step either. */
-	{ "HOST.COMPILE", FIRES,
-	  IDLE_OF(compile, 2) "launches.launch_count 100\nlaunches.captured_count 1\n"
-			      "launches.is_capture yes\n",
-	  NULL,
-	  "high: the trace records the capture of a graph, not a run (1 of 100 launch calls only "
-	  "become part of a graph)" },
 	{ "HOST.COMPILE", QUIET, IDLE_OF(compile, 0), NULL, "" },
-	{ "HOST.COMPILE", QUIET,
-	  IDLE_OF(compile, 0) "launches.launch_count 0\nlaunches.captured_count 0\n", NULL, "" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 5), NULL, "med" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 4), NULL, "" },
 

@@ -44,12 +44,21 @@ static const struct rule_case cases[] = {
 	  NULL, "high: device activity was not recorded: 268 launches, no kernel or copy" },
 
 	/* The capture of a graph: nothing was to run, and no step is missing. */
-	{ "TRACE.UNRELIABLE", FIRES,
+	{ "TRACE.UNRELIABLE", QUIET,
 	  "integrity.verdict doubtful\nintegrity.doubt why\nintegrity.device_event_count 0\n"
-	  "launches.launch_count 268\nlaunches.captured_count 134\n",
-	  NULL, "high: the trace records the capture of a graph, not a run" },
-	{ "TRACE.INCOMPLETE", QUIET,
-	  STEPS(1, 0) "launches.launch_count 268\nlaunches.captured_count 134\n", NULL, "" },
+	  "launches.launch_count 268\nlaunches.is_capture yes\n",
+	  NULL, "" },
+	{ "TRACE.CAPTURE", FIRES,
+	  "launches.launch_count 100\nlaunches.captured_count 90\nlaunches.is_capture yes\n", NULL,
+	  "high: the trace records the capture of a graph, not a run (90 of 100 launch calls only "
+	  "become part of a graph)" },
+	{ "TRACE.CAPTURE", FIRES,
+	  "launches.launch_count 3\nlaunches.captured_count 0\nlaunches.is_capture yes\n", NULL,
+	  "high: the trace records the capture of a graph, not a run" },
+	/* As a warm-up does before the run that replays them. */
+	{ "TRACE.CAPTURE", QUIET, "launches.launch_count 100\nlaunches.captured_count 90\n", NULL,
+	  "" },
+	{ "TRACE.INCOMPLETE", QUIET, STEPS(0, 0) "launches.is_capture yes\n", NULL, "" },
 
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(2, 1), NULL,
 	  "low: only 2 complete steps; record at least 3" },

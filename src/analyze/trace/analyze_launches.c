@@ -7,7 +7,6 @@
 #include "analyze/facts.h"
 
 #include "analyze/shared/quantile.h"
-#include "analyze/trace/capture_trace.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
@@ -82,11 +81,8 @@ TSI_TABLE_LIST(enum table, tables, TABLES);
 enum { KIND_COUNT = CALL_EVENT + 1 };
 
 /* What a call does to the capture of a graph. */
-enum capture { CAPTURE_NONE, CAPTURE_BEGIN, CAPTURE_END };
-
 struct calls {
 	uint8_t kind;
-	uint8_t capture; /* of a name: enum capture */
 	int64_t count, total_ns, max_ns;
 };
 
@@ -96,8 +92,6 @@ struct work {
 	uint32_t step;         /* found last, mostly that of the next call */
 	struct calls *by_name; /* by name id */
 	struct calls by_kind[KIND_COUNT];
-	bool is_capturing; /* between the begin and the end of a capture, on this thread */
-	int64_t captured_count;
 	struct pair_set syncs;     /* (name of the op or NO_ROW, name of the call): struct calls */
 	int64_t step_launch_count; /* in unmarked steps */
 	struct calls steady[KIND_COUNT]; /* of the device's memory, in unmarked steps behind 0 */
@@ -125,12 +119,6 @@ static const char *kind_name(uint8_t kind)
 	};
 
 	return names[kind];
-}
-
-static bool is_launch(uint8_t kind)
-{
-	return kind == CALL_LAUNCH || kind == CALL_GRAPH_LAUNCH || kind == CALL_MEMCPY ||
-	       kind == CALL_MEMSET;
 }
 
 static void work_init(struct work *work, const struct analysis_scope *scope, struct arena *scratch)
@@ -207,45 +195,16 @@ static void add_sync(struct work *work, uint32_t row)
 			 tsi_dur_ns(spans, row));
 }
 
-static enum capture capture_of(struct str name)
-{
-	if (tsi_str_find(name, TSI_STR("BeginCapture")) >= 0)
-		return CAPTURE_BEGIN;
-	return tsi_str_find(name, TSI_STR("EndCapture")) >= 0 ? CAPTURE_END : CAPTURE_NONE;
-}
-
-/* What is launched while a graph is captured becomes a part of the graph, and does not run. */
-static inline void follow_capture(struct work *work, struct calls *by_name, uint32_t row,
-				  uint8_t kind)
-{
-	uint8_t capture = by_name->capture;
-
-	if (by_name->count == 0)
-		by_name->capture = capture = (uint8_t)capture_of(tsi_span_name(work->trace, row));
-	if (capture != CAPTURE_NONE)
-		work->is_capturing = capture == CAPTURE_BEGIN;
-	work->captured_count += work->is_capturing && is_launch(kind);
-}
-
-/* A call that no name describes, but that device work is linked to, launched it. */
-static uint8_t kind_of(const struct tscope_trace *trace, uint32_t row)
-{
-	uint8_t kind = tsi_call_kind(trace, row);
-
-	return kind == CALL_OTHER && tsi_call(trace, row)->has_work ? CALL_LAUNCH : kind;
-}
-
 static void take_call(struct work *work, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
-	uint8_t kind = kind_of(work->trace, row);
+	uint8_t kind = tsi_launching_kind(work->trace, row);
 	int64_t dur_ns = tsi_dur_ns(spans, row);
 	struct calls *by_name = &work->by_name[tsi_name_id(spans, row)];
 
-	follow_capture(work, by_name, row, kind);
 	add_call(by_name, kind, dur_ns);
 	add_call(&work->by_kind[kind], kind, dur_ns);
-	if (is_launch(kind))
+	if (tsi_is_launch_call(kind))
 		work->step_launch_count += step_of(work, row) != NO_ROW;
 	else if (is_memory_call(work, row, kind))
 		add_memory_call(work, row, kind, dur_ns);
@@ -261,8 +220,6 @@ static void collect_calls(struct work *work)
 
 	for (size_t i = 0; i < trace->call_count; i++) {
 		uint32_t row = tsi_bit_walk_next(&calls);
-		if (row - track->first >= track->count)
-			work->is_capturing = false;
 		while (row - track->first >= track->count)
 			track++;
 		take_call(work, row);
@@ -451,14 +408,14 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 	int64_t launch_count = 0, launch_ns = 0;
 
 	for (uint8_t kind = 0; kind < KIND_COUNT; kind++) {
-		if (!is_launch(kind))
+		if (!tsi_is_launch_call(kind))
 			continue;
 		launch_count += by_kind[kind].count;
 		tsi_sum(&launch_ns, by_kind[kind].total_ns);
 	}
 	tsi_fact_int(out, LAUNCH_COUNT, launch_count);
-	tsi_fact_int(out, CAPTURED_COUNT, work->captured_count);
-	if (tsi_is_capture_trace(work->trace, work->captured_count, launch_count))
+	tsi_fact_int(out, CAPTURED_COUNT, work->timeline->captured.count);
+	if (work->timeline->captured.is_all)
 		tsi_fact_flag(out, IS_CAPTURE, true);
 	tsi_fact_int(out, LAUNCH_NS, launch_ns);
 	tsi_fact_ratio(out, QUEUED_RATIO, work->queued_count, work->linked_count);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Serving engines write traces of the capture of graphs beside those of their replay (vLLM's
+ * graph_capture_rank_*, SGLang's bs_<n>_rank<r>, both in capture_traces/).
+ */
+#include "timeline/capture_trace.h"
+
+#include <string.h>
+
+#include "timeline/iteration.h"
+
+/* What the kinds of spans say. */
+struct capture_signs {
+	bool has_begin, has_mark, has_replay;
+};
+
+static bool is_begin(struct str name)
+{
+	return tsi_str_find(name, TSI_STR("BeginCapture")) >= 0;
+}
+
+static struct capture_signs find_signs(const struct tscope_trace *trace)
+{
+	struct capture_signs signs = { 0 };
+
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		int64_t batch;
+
+		if (kind->span_class != TSCOPE_SPAN_ANNOTATION &&
+		    kind->span_class != TSCOPE_SPAN_RUNTIME)
+			continue;
+		struct str name = tsi_intern_text(&trace->names, kind->name);
+		if (kind->span_class == TSCOPE_SPAN_ANNOTATION) {
+			signs.has_mark |= tsi_is_capture_mark(name, &batch);
+			continue;
+		}
+		signs.has_begin |= is_begin(name);
+		signs.has_replay |= kind->call.kind == CALL_GRAPH_LAUNCH;
+	}
+	return signs;
+}
+
+struct launches {
+	int64_t count, captured_count;
+};
+
+/* A capture lies between two calls of one thread. */
+static struct launches count_launches(const struct tscope_trace *trace)
+{
+	const struct track *track = trace->tracks;
+	struct bit_walk calls = tsi_bit_set_walk(&trace->spans.calls);
+	struct launches launches = { 0 };
+	bool is_capturing = false;
+
+	for (size_t i = 0; i < trace->call_count; i++) {
+		uint32_t row = tsi_bit_walk_next(&calls);
+		bool is_launch = tsi_is_launch_call(tsi_launching_kind(trace, row));
+
+		if (row - track->first >= track->count)
+			is_capturing = false;
+		while (row - track->first >= track->count)
+			track++;
+		launches.count += is_launch;
+		launches.captured_count += is_launch && is_capturing;
+		if (is_launch)
+			continue;
+		struct str name = tsi_span_name(trace, row);
+		if (is_begin(name))
+			is_capturing = true;
+		else if (tsi_str_find(name, TSI_STR("EndCapture")) >= 0)
+			is_capturing = false;
+	}
+	return launches;
+}
+
+struct captured_launches tsi_find_captured(const struct tscope_trace *trace)
+{
+	struct capture_signs signs = find_signs(trace);
+	struct launches launches = { 0 };
+
+	if (signs.has_begin)
+		launches = count_launches(trace);
+	bool is_most = launches.captured_count >= launches.count - launches.captured_count;
+	/* Beside a capture may lie the warm-up before it and the first replay after it. */
+	bool is_named = trace->path && strstr(trace->path, "capture_traces/");
+	return (struct captured_launches){
+		.count = launches.captured_count,
+		.is_all = (signs.has_mark && !signs.has_replay) ||
+			  (launches.captured_count > 0 &&
+			   ((is_most && !signs.has_replay) || is_named)),
+	};
+}
