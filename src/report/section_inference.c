@@ -4,11 +4,31 @@
 #include "report/text_nodes.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "analyze/lookup.h"
 
 /* A fact of a phase: inference.decode.p50_ns. */
 static const char *of_phase(const struct panel *panel, const char *phase, const char *fact)
 {
 	return tsi_panel_print(panel, "inference.%s.%s", phase, fact);
+}
+
+/* "memory-bound, 39.4 % of its bandwidth", "memory-bound"; NULL: what bounds it is not known. */
+static const char *bound_text(const struct panel *panel, const char *phase)
+{
+	const char *bound = tsi_panel_text(panel, of_phase(panel, phase, "bound"));
+	bool is_memory = strcmp(bound, "memory") == 0;
+	const char *id = of_phase(panel, phase, is_memory ? "bandwidth_ratio" : "mfu");
+
+	if (!*bound)
+		return NULL;
+	if (tsi_lookup_doubt(panel->analysis, id)) /* a lower bound says little */
+		return tsi_panel_print(panel, "%s-bound", bound);
+	return is_memory ? tsi_panel_print(panel, "memory-bound, %s of its bandwidth",
+					   tsi_panel_number(panel, id))
+			 : tsi_panel_print(panel, "compute-bound, MFU %s",
+					   tsi_panel_number(panel, id));
 }
 
 /* "decode 32 · p50 19.11 ms · p99 21.40 ms · 32 requests · 1,674 tokens/s"; NULL: there is none */
@@ -33,6 +53,9 @@ static const char *phase_text(const struct panel *panel, const char *phase)
 			tsi_panel_append(panel, &text, " · %s%s%s", figures[i].before,
 					 tsi_panel_number(panel, id), figures[i].after);
 	}
+	const char *bound = count > 0 ? bound_text(panel, phase) : NULL;
+	if (bound)
+		tsi_panel_append(panel, &text, " · %s", bound);
 	return count > 0 ? text : NULL;
 }
 

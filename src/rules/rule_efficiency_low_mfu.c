@@ -3,6 +3,9 @@
  * EFFICIENCY.LOW_MFU: the device does far fewer FLOPs than it could; the lines of
  * the budget, and where shapes were recorded the operators, say why.
  */
+#include <string.h>
+
+#include "base/attributes.h"
 #include "rules/budget_share.h"
 #include "rules/efficiency_lines.h"
 #include "rules/matrix_finding.h"
@@ -60,6 +63,22 @@ static void tell_operators(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "flops.lost_ns");
 }
 
+/* Do iterations that the memory bounds take most of the time? */
+static bool is_decoding(const struct rule_context *ctx)
+{
+	static const char *const phases[][2] = {
+		{ "inference.decode.bound", "inference.decode.time_ratio" },
+		{ "inference.speculative.bound", "inference.speculative.time_ratio" },
+		{ "inference.mixed.bound", "inference.mixed.time_ratio" },
+	};
+	double share = 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(phases); i++)
+		if (strcmp(tsi_rule_text(ctx, phases[i][0]), "memory") == 0)
+			share += tsi_rule_real(ctx, phases[i][1]);
+	return share >= decoding || tsi_decoding_share(ctx, memory_roofline) >= decoding;
+}
+
 /* Where a trace shows what the time goes to, other findings name causes: this is a symptom. */
 static enum tscope_severity grade(const struct rule_context *ctx, double mfu)
 {
@@ -75,7 +94,7 @@ static void evaluate_efficiency_low_mfu(struct rule_context *ctx)
 
 	if (mfu >= tsi_rule_parameter(ctx, "threshold") || top < tsi_rule_parameter(ctx, "line"))
 		return;
-	if (tsi_decoding_share(ctx, memory_roofline) >= decoding) {
+	if (is_decoding(ctx)) {
 		tsi_rule_skip(ctx, "memory bandwidth bounds the engine's iterations: the MFU does "
 				   "not measure them");
 		return;
@@ -95,7 +114,8 @@ const struct rule tsi_rule_efficiency_low_mfu = {
 		.trigger = "Fires where the FLOPs of a step and the peak of the device are "
 			   "known, the MFU is below threshold and the largest recoverable line "
 			   "takes at least line of the time; high below high, else med. Not "
-			   "evaluated where the MFU is a lower bound.",
+			   "evaluated where the MFU is a lower bound, nor where iterations of a "
+			   "serving engine that memory bounds take half of the time.",
 		.meaning = "MFU is the share of the time that the model's FLOPs would take at "
 			   "the device's peak. The rest is paid for and not used. Where shapes "
 			   "were recorded the operators that lose most against their rooflines "

@@ -68,7 +68,9 @@ static const struct {
 	{ "KERNEL.NO_TENSOR_CORES", "serve in --dtype bfloat16; " QUANTIZE },
 	{ "KERNEL.PADDING", "capture graphs for the batches that occur (vLLM "
 			    "--cudagraph-capture-sizes, SGLang --cuda-graph-bs)" },
-	{ "EFFICIENCY.LOW_MFU", "decoding is bound by memory: " FEWER_TURNS "; " QUANTIZE },
+	{ "EFFICIENCY.LOW_MFU",
+	  "compute more tokens of prompts at once: vLLM "
+	  "--max-num-batched-tokens, SGLang --chunked-prefill-size; " QUANTIZE },
 	{ "EFFICIENCY.RECOVERABLE", OVERLAP },
 	{ "ALLOC.CUDA_MALLOC", "leave less to the cache of keys and values: lower vLLM "
 			       "--gpu-memory-utilization, SGLang --mem-fraction-static" },

@@ -44,6 +44,21 @@ def check_products(results, run, facts):
                      found.get(str([f"{m}x{k}", f"{k}x{n}"]), 0), 0.02 * flops)
 
 
+def check_bytes(results, run, facts):
+    """Weights and cache of an iteration, where all are known: of SGLang's, not of vLLM's experts."""
+    if run.name == "sglang_decode":
+        rows = [row for row in published(run, "InferenceAttention_fwd.csv")
+                if float(row["GFLOPS_first"]) > 0]
+        products = {}  # operators around list the same ones
+        for row in published(run, "GEMM.csv"):
+            products[row["param: M"], row["param: N"], row["param: K"]] = row
+        moved = sum(float(row["Data Moved (MB)_first"]) * 2 ** 20 * int(row["name_count"])
+                    for row in (*rows, *products.values()))
+        decode = facts["inference"]["decode"]
+        results.near(f"{run.name} bytes", moved, decode["bytes"], 0.02 * moved)
+        results.check(f"{run.name} bound", "memory", decode["bound"])
+
+
 def check_attention(results, run, facts):
     """TraceLens gives the layers with a window the FLOPs of all keys, at 8.4 of 5.3 TB/s."""
     rows = [row for row in published(run, "InferenceAttention_fwd.csv")
@@ -74,6 +89,7 @@ def main():
                       facts["flops"]["coverage_ratio"] >= 0.9)
         results.check(f"{run.name} joined", 1, facts["graphs"]["joined_ratio"])
         check_products(results, run, facts)
+        check_bytes(results, run, facts)
         check_attention(results, run, facts)
         check_experts(results, run, facts)
     return results.exit_status()

@@ -67,6 +67,37 @@ static void test_phases(void **state)
 	analyzed_free(a);
 }
 
+/*
+ * A product of 4 rows with 64 x 512 in bf16, on a device of 5.3 TB/s and 1307 TFLOP/s: 262,144 FLOPs
+ * and 70,144 bytes in 100 ns. Of the second iteration half of the time is a product without shapes.
+ */
+static void test_rooflines(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	test_metadata(t, "deviceProperties",
+		      "[{\"id\": 0, \"name\": \"AMD Instinct MI300X\", \"numSms\": 304, "
+		      "\"totalGlobalMem\": 206141652992}]");
+	for (int64_t i = 0; i < 2; i++) {
+		test_op_inputs(t, "aten::mm", 1, 1000 * i + 5, 25, "[[4, 64], [64, 512]]",
+			       "[\"c10::BFloat16\", \"c10::BFloat16\"]", NULL);
+		put_turn(t,
+			 i == 0 ? "execute_context_0(0)_generation_4(4)"
+				: "execute_context_1(4)_generation_0(0)",
+			 "cudaLaunchKernel", 1000 * i, 1000 * i + 50, 100);
+	}
+	test_call(t, "cudaLaunchKernel", 1, 1035, 2, 9999);
+	test_kernel(t, "gemm", 0, 7, 1200, 100, 9999);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "inference: decode.mfu decode.bandwidth_ratio decode.bytes decode.bound",
+		    "0.00200508 0.132347 70144 memory");
+	/* What half of the kernels do is not known: nor is what bounds them. */
+	check_facts(a, "inference: prefill.bandwidth_ratio prefill.bound", "0.0661736 -");
+	analyzed_free(a);
+}
+
 /* The graph's batch is said; of proposed tokens nobody knows which are kept. */
 static void test_speculation(void **state)
 {
@@ -158,9 +189,9 @@ static void test_training(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_phases),   cmocka_unit_test(test_speculation),
-		cmocka_unit_test(test_unknown),  cmocka_unit_test(test_draft),
-		cmocka_unit_test(test_training),
+		cmocka_unit_test(test_phases),      cmocka_unit_test(test_rooflines),
+		cmocka_unit_test(test_speculation), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_draft),       cmocka_unit_test(test_training),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

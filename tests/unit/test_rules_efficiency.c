@@ -76,6 +76,21 @@ static const struct rule_case cases[] = {
 	  "EFFICIENCY.LOW_MFU.high=0.45", "high: the model" },
 	{ "EFFICIENCY.LOW_MFU", CHANGED, TOP("data_stall", "0.2") MFU("0.4"),
 	  "EFFICIENCY.LOW_MFU.line=0.25", "" },
+	/* A decode that the memory bounds does few FLOPs however well it runs. */
+	{ "EFFICIENCY.LOW_MFU", SKIPPED,
+	  TOP("data_stall", "0.2") MFU("0.01") "inference.decode.bound memory\n"
+					       "inference.decode.time_ratio 0.5\n",
+	  NULL,
+	  "skipped: memory bandwidth bounds the engine's iterations: the MFU does not measure "
+	  "them" },
+	{ "EFFICIENCY.LOW_MFU", AT,
+	  TOP("data_stall", "0.2") MFU("0.01") "inference.decode.bound memory\n"
+					       "inference.decode.time_ratio 0.49\n",
+	  NULL, "high: the model" },
+	{ "EFFICIENCY.LOW_MFU", FIRES,
+	  TOP("data_stall", "0.2") MFU("0.01") "inference.decode.bound compute\n"
+					       "inference.decode.time_ratio 0.9\n",
+	  NULL, "high: the model" },
 	{ "EFFICIENCY.LOW_MFU", SKIPPED, TOP("data_stall", "0.2"), NULL,
 	  "skipped: no efficiency.mfu: it needs steps with phases, and for mfu their FLOPs and the "
 	  "peak of the device" },

@@ -154,6 +154,14 @@ static inline void tsi_flops_vary(struct op_calls *calls, struct call_work work)
 	calls->varied_bytes += work.bytes;
 }
 
+/* Adds what a counted call reads and writes. */
+static inline void tsi_flops_move(struct flops_count *c, const struct counted_op *op, uint32_t step,
+				  struct call_work work)
+{
+	if (c->out->step_bytes && op->multiplies && step != NO_ROW && work.bytes > 0)
+		c->out->step_bytes[step].bytes += work.bytes;
+}
+
 /* The step whose window holds t, or NO_ROW. O(1) where the last question had the same answer. */
 static inline uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)
 {

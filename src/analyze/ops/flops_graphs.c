@@ -66,6 +66,7 @@ static uint32_t count_call(struct graph_counter *g, uint32_t op, int64_t device_
 	counted->count++;
 	tsi_flops_vary(&c->calls[index], work);
 	c->out->all.flops += work.flops;
+	tsi_flops_move(c, counted, g->step, work);
 	if (g->step == NO_ROW)
 		return index;
 	c->out->steps[g->step].flops += work.flops;

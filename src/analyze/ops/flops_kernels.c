@@ -5,6 +5,8 @@
  */
 #include "analyze/ops/flops_count.h"
 
+#include <math.h>
+
 #include "analyze/ops/graph_join.h"
 #include "base/sum.h"
 #include "model/trace/device_rows.h"
@@ -184,6 +186,13 @@ static void add_uncounted_node(struct flops_count *c, uint32_t row)
 		      op->result == OP_WORK_NO_MODEL ? UNCOUNTED_NO_MODEL : UNCOUNTED_NO_INPUTS);
 }
 
+static bool has_bytes(const struct flops_count *c, uint32_t op)
+{
+	const struct op_calls *calls = &c->calls[op];
+
+	return !isnan(calls->varied_count ? calls->varied_bytes : c->out->ops[op].work.bytes);
+}
+
 /* op: the counted operator whose kernel it is, or NO_ROW. */
 static void add_matrix_kernel(struct flops_count *c, uint32_t op, uint32_t row)
 {
@@ -199,6 +208,8 @@ static void add_matrix_kernel(struct flops_count *c, uint32_t op, uint32_t row)
 		tsi_sum(&c->out->all.counted_ns, dur_ns);
 		if (step != NO_ROW)
 			tsi_sum(&c->out->steps[step].counted_ns, dur_ns);
+		if (step != NO_ROW && c->out->step_bytes && has_bytes(c, op))
+			tsi_sum(&c->out->step_bytes[step].counted_ns, dur_ns);
 	} else if (launcher == NO_ROW) {
 		add_uncounted_node(c, row);
 	} else {

@@ -163,6 +163,7 @@ static void count_op(struct flops_count *c, struct op_node *node)
 		tsi_flops_vary(&c->calls[node->index], work);
 	}
 	c->out->all.flops += work.flops;
+	tsi_flops_move(c, op, step, work);
 	if (step != NO_ROW) {
 		c->out->steps[step].flops += work.flops;
 		op->timed_count += c->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;

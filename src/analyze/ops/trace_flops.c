@@ -180,6 +180,9 @@ static bool count_flops(struct flops_count *c)
 	c->kind_of_name = tsi_arena_new(&c->memory, trace->names.count, 1);
 	out->steps = tsi_arena_new(&out->memory, c->timeline->step_count, sizeof(*out->steps));
 	c->iterations = tsi_step_iterations(c->timeline, &c->memory);
+	if (c->iterations.by_step)
+		out->step_bytes = tsi_arena_new(&out->memory, c->timeline->step_count,
+						sizeof(*out->step_bytes));
 	out->device_name = "";
 	bool is_done = has_memory(c) && run_passes(c);
 	tsi_bit_set_deinit(&c->launcher_rows);

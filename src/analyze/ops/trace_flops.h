@@ -72,6 +72,12 @@ struct counted_call {
 	double flops, bytes; /* bytes: 0 where not known */
 };
 
+/* What products and attention of a step read and write. */
+struct step_bytes {
+	double bytes;       /* least of those where it is known: weights, cache, activations */
+	int64_t counted_ns; /* time of their matrix kernels */
+};
+
 struct trace_flops {
 	struct arena memory;    /* but that of operators */
 	struct counted_op *ops; /* in the order of the trace */
@@ -80,8 +86,9 @@ struct trace_flops {
 	size_t call_count, call_capacity;
 	struct uncounted_kernel *uncounted;
 	size_t uncounted_count;
-	struct step_flops *steps; /* by step of the timeline, over all devices */
-	struct step_flops all;    /* of the whole trace, in a step or not */
+	struct step_flops *steps;      /* by step of the timeline, over all devices */
+	struct step_flops all;         /* of the whole trace, in a step or not */
+	struct step_bytes *step_bytes; /* likewise by step; NULL: these are no iterations */
 	double flops_of_precision[TSCOPE_PRECISION_COUNT]; /* of the counted steps (no mark) */
 	/* Time of uncounted matrix kernels by the precision in their names. */
 	int64_t kernel_ns_of_precision[TSCOPE_PRECISION_COUNT];

@@ -17,6 +17,7 @@
 #include "analyze/facts.h"
 
 #include "analyze/ops/kernel_kind.h"
+#include "analyze/ops/peak.h"
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
 #include "analyze/trace/inference_turns.h"
@@ -36,7 +37,15 @@
 	X(id##_TOKENS_PER_SECOND, phase ".tokens_per_second", NUMBER,                              \
 	  "tokens ÷ latency; none of speculation, of which not all are accepted")                  \
 	X(id##_GRAPH_RATIO, phase ".graph_ratio", RATIO,                                           \
-	  "of their kernel time, in replays of graphs")
+	  "of their kernel time, in replays of graphs")                                            \
+	X(id##_MFU, phase ".mfu", RATIO,                                                           \
+	  "FLOPs ÷ what the device could do in the time of their kernels")                         \
+	X(id##_BANDWIDTH_RATIO, phase ".bandwidth_ratio", RATIO,                                   \
+	  "bytes that products and attention must move (weights, cache, activations) ÷ what the " \
+	  "memory could move in the time of their kernels")                                        \
+	X(id##_BYTES, phase ".bytes", BYTES, "these bytes in one, mean")                           \
+	X(id##_BOUND, phase ".bound", TEXT,                                                        \
+	  "which of the two ends later at best: memory or compute")
 
 #define FACTS(X)                                                                                   \
 	PHASE_FACTS(X, PREFILL, "prefill")                                                         \
@@ -139,6 +148,87 @@ static void put_mean(struct fact_sheet *out, size_t fact, const struct mean *mea
 {
 	if (mean->count > 0 && !mean->is_partial)
 		tsi_fact_real(out, fact, (double)mean->sum / (double)mean->count);
+}
+
+/* What the iterations of a phase compute and move, as far as shapes were recorded. */
+struct phase_work {
+	double flops, bytes;
+	/* Kernels: all, those of products and attention; of these, with known FLOPs and bytes. */
+	int64_t kernel_ns, matrix_ns, flops_ns, bytes_ns;
+	int64_t count;
+};
+
+static struct phase_work find_work(const struct turns *turns, uint8_t phase)
+{
+	const struct trace_flops *flops = turns->scope->flops;
+	struct phase_work work = { 0 };
+
+	for (uint32_t i = 0; flops->step_bytes && i < turns->count; i++) {
+		if (!turns->items[i].is_counted || turns->items[i].said.phase != phase)
+			continue;
+		work.flops += flops->steps[i].flops;
+		work.bytes += flops->step_bytes[i].bytes;
+		work.count++;
+		tsi_sum(&work.kernel_ns, turns->items[i].kernel_ns);
+		tsi_sum(&work.matrix_ns, flops->steps[i].matrix_ns);
+		tsi_sum(&work.flops_ns, flops->steps[i].counted_ns);
+		tsi_sum(&work.bytes_ns, flops->step_bytes[i].counted_ns);
+	}
+	return work;
+}
+
+/* Below that a figure is a lower bound. */
+static const double WORK_COVERAGE = 0.9;
+
+static bool is_covered(int64_t known_ns, int64_t all_ns)
+{
+	return (double)known_ns >= WORK_COVERAGE * (double)all_ns;
+}
+
+/* NULL where neither is known to be; what is not known may add to either. */
+static const char *bound_of(const struct phase_work *work, double compute_s, double memory_s)
+{
+	if (memory_s >= compute_s && is_covered(work->flops_ns, work->matrix_ns))
+		return "memory";
+	if (compute_s > memory_s && is_covered(work->bytes_ns, work->matrix_ns))
+		return "compute";
+	return NULL;
+}
+
+static void doubt_work(struct fact_sheet *out, size_t fact, const char *what, int64_t known_ns,
+		       int64_t all_ns)
+{
+	if (!is_covered(known_ns, all_ns))
+		tsi_fact_doubt(
+			out, fact,
+			tsi_sheet_print(out,
+					"a lower bound: %s are known for %.1f %% of the time "
+					"of matrix kernels",
+					what, 100.0 * (double)known_ns / (double)all_ns));
+}
+
+static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint8_t phase)
+{
+	const struct analysis_scope *scope = turns->scope;
+	size_t first = (size_t)phase * PHASE_FACT_COUNT;
+	struct phase_work work = find_work(turns, phase);
+	double compute_s = work.flops / scope->flops->peak_flops;
+	double memory_s = work.bytes / tsi_peak_bytes_per_second(scope->flops);
+
+	if (work.flops_ns == 0)
+		return;
+	tsi_fact_real(out, first + PREFILL_MFU, compute_s * 1e9 / (double)work.kernel_ns);
+	doubt_work(out, first + PREFILL_MFU, "FLOPs", work.flops_ns, work.matrix_ns);
+	if (work.bytes_ns == 0)
+		return;
+	tsi_fact_real(out, first + PREFILL_BANDWIDTH_RATIO,
+		      memory_s * 1e9 / (double)work.kernel_ns);
+	tsi_fact_int(out, first + PREFILL_BYTES, (int64_t)(work.bytes / (double)work.count));
+	doubt_work(out, first + PREFILL_BANDWIDTH_RATIO, "bytes", work.bytes_ns, work.matrix_ns);
+	doubt_work(out, first + PREFILL_BYTES, "bytes", work.bytes_ns, work.matrix_ns);
+	const char *bound = bound_of(&work, compute_s, memory_s);
+	if (bound)
+		tsi_fact_text(out, first + PREFILL_BOUND, bound);
 }
 
 static void put_phase(struct fact_sheet *out, struct turns *turns, uint8_t phase, int64_t all_ns)
@@ -430,6 +520,8 @@ static void fill_inference(const struct analysis_scope *scope, struct fact_sheet
 		put_gaps(out, &turns);
 		put_graphs(out, &turns);
 		put_kinds(out, &turns);
+		for (uint8_t phase = 0; phase < COUNTED_PHASES; phase++)
+			put_roofline(out, &turns, phase);
 	}
 	put_batches(out, &turns, tsi_sheet_scratch(out));
 	tsi_judge_device_time(scope->trace, out);
@@ -444,6 +536,5 @@ const struct analyzer tsi_analyzer_inference = {
 		.needs = "a trace of an engine that marks its iterations (vLLM, SGLang, ATOM)",
 	},
 	.levels = LEVEL_TRACE,
-	.beside_flops = true,
 	.fill = fill_inference,
 };
