@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <tscope/rules.h>
+#include <tscope/run.h>
 
 /*
  * A smaller trace for a viewer: the events of some steps, or of some time, as the file has them,
@@ -16,6 +17,12 @@ struct tscope_slice_options {
 	int64_t first_ns, last_ns; /* with has_time: as "ts" of the file times 1000 */
 	bool device_only;          /* no events of the host */
 	bool compress;             /* gzip */
+	/*
+	 * Not NULL: names that are not PyTorch's or its libraries' become hashes that this
+	 * passphrase makes, as do texts of args; shapes of tensors go, too, unless keeps_shapes.
+	 */
+	const char *redact;
+	bool keeps_shapes;
 };
 
 /*
@@ -28,5 +35,15 @@ struct tscope_slice_options {
 enum tscope_status tscope_slice_write(FILE *out, const char *path,
 				      const struct tscope_slice_options *options,
 				      struct tscope_error *err);
+
+/*
+ * The same of the traces of all ranks of a run, in one file and on one clock, that of the lowest
+ * rank: processes are called by their ranks, collectives and who waits for whom are tracks of their
+ * own, and "tscope_ranks" says how far each clock was off. It is for viewers: tscope reads the
+ * traces that it was made of.
+ */
+enum tscope_status tscope_slice_write_run(FILE *out, const struct tscope_run *run,
+					  const struct tscope_slice_options *options,
+					  struct tscope_error *err);
 
 #endif

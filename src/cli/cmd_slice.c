@@ -6,6 +6,7 @@
 #include "progress.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -14,7 +15,9 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static enum exit_code write_slice(const struct options *options, struct output *out)
+/* One trace, or the ranks of a run. */
+static enum exit_code write_slice(const struct options *options, const struct tscope_run *run,
+				  struct output *out)
 {
 	struct tscope_slice_options slice = {
 		.trace = options->trace,
@@ -24,45 +27,96 @@ static enum exit_code write_slice(const struct options *options, struct output *
 		.last_ns = options->time.last_ns,
 		.device_only = options->device_only,
 		.compress = ends_with(options->output, ".gz"),
+		.redact = options->redact,
+		.keeps_shapes = options->keep_shapes,
 	};
 	struct tscope_error err = { 0 };
 	struct progress progress;
 	enum tscope_status status;
 
 	progress_start(&progress, options, &slice.trace);
-	status = tscope_slice_write(out->stream, options->operands[0], &slice, &err);
+	if (run)
+		status = tscope_slice_write_run(out->stream, run, &slice, &err);
+	else
+		status = tscope_slice_write(out->stream, options->operands[0], &slice, &err);
 	progress_stop(&progress);
 	if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
 		say_error(options->operands[0], &err, "");
 	return output_finish(out, status);
 }
 
-static enum exit_code run_slice(const struct options *options)
+static enum exit_code slice_run(const struct options *options, const struct tscope_run *run)
 {
 	enum exit_code code = EXIT_CODE_OUTPUT;
 	struct inputs inputs;
 	struct output out;
 
-	if (!options->output || options->operand_count != 1) {
-		say(options->output ? "slice cuts one trace, not several"
-				    : "slice needs a file to write: --out FILE",
-		    "", "");
-		return EXIT_CODE_USAGE;
-	}
-	if (options->time.is_given && options->timeline.has_range) {
-		say("--steps and --time both say what to keep: give one", "", "");
-		return EXIT_CODE_USAGE;
-	}
 	inputs_init(&inputs, options);
+	if (run)
+		inputs_add_run(&inputs, run);
 	if (output_open(&out, options->output, &inputs))
-		code = write_slice(options, &out);
+		code = write_slice(options, run, &out);
 	inputs_deinit(&inputs);
 	return code;
 }
 
+/* Clocks and matches are those of the whole run, whatever is cut out of it. */
+static enum exit_code slice_ranks(const struct options *options)
+{
+	struct tscope_run_options run_options = { .trace = options->trace,
+						  .timeline = options->timeline,
+						  .one_run = options->one_run };
+	struct tscope_error err = { 0 };
+	struct tscope_run *run;
+	enum tscope_status status;
+	enum exit_code code = EXIT_CODE_USAGE;
+
+	run_options.timeline.has_range = false;
+	status = tscope_run_open(&run, options->operands, (size_t)options->operand_count,
+				 &run_options, &err);
+	if (status != TSCOPE_OK) {
+		say_error(options->operands[0], &err, "");
+		return exit_code_of(status);
+	}
+	if (tscope_run_rank_count(run) > 1 || tscope_run_input_count(run) > 1)
+		code = slice_run(options, run);
+	else
+		say("slice: one rank has no others to be merged with: give its trace", "", "");
+	tscope_run_free(run);
+	return code;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static enum exit_code run_slice(const struct options *options)
+{
+	const char *wrong = NULL;
+
+	if (!options->output)
+		wrong = "slice needs a file to write: --out FILE";
+	else if (options->time.is_given && options->timeline.has_range)
+		wrong = "--steps and --time both say what to keep: give one";
+	else if (options->keep_shapes && !options->redact)
+		wrong = "--keep-shapes only works with --redact";
+	else if (options->operand_count == 0)
+		wrong = "slice needs a trace, or those of several ranks";
+	if (wrong) {
+		say(wrong, "", "");
+		return EXIT_CODE_USAGE;
+	}
+	if (options->operand_count > 1 || is_folder(options->operands[0]))
+		return slice_ranks(options);
+	return slice_run(options, NULL);
+}
+
 const struct command command_slice = {
 	.name = "slice",
-	.operands = "TRACE --out FILE",
-	.summary = "a smaller trace for Perfetto: some steps or some time, with tracks of our own",
+	.operands = "TRACE... --out FILE",
+	.summary = "a smaller trace for Perfetto: some steps, some time, or ranks on one clock",
 	.run = run_slice,
 };

@@ -72,6 +72,8 @@ struct options {
 	const char *shown; /* sections; NULL: not given */
 	bool events;       /* of export */
 	bool device_only;  /* of slice */
+	bool keep_shapes;
+	const char *redact; /* a passphrase; NULL: not given */
 	struct time_range {
 		bool is_given;
 		int64_t first_ns, last_ns;

@@ -64,6 +64,10 @@ static enum tscope_status describe_trace(struct tscope_trace *trace, const char 
 					 const struct input *in, struct tscope_error *err)
 {
 	struct source source;
+	if (trace->is_slice_of_ranks)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
+				"a slice of several ranks, which is for viewers: tscope reads the "
+				"traces that it was cut out of, or a slice of one rank");
 	enum tscope_status status = tsi_describe_source(&source, path, in, err);
 	if (status != TSCOPE_OK)
 		return status;

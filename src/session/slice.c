@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/queue.h"
 #include "base/sort.h"
+#include "base/sum.h"
 #include "decode/events/format.h"
 #include "input/input.h"
 #include "model/trace/trace.h"
@@ -97,7 +98,20 @@ static enum tscope_status choose_linked(struct slice_choice *choice,
 	return status;
 }
 
-static enum tscope_status choose(struct slice_choice *choice, const struct tscope_trace *trace,
+/* A time that is asked for on the clock of the file, on the rank's own. */
+static int64_t own_time(const struct slice_rank *rank, int64_t file_ns)
+{
+	int64_t own_ns = file_ns;
+
+	/* Clocks drift by parts in a million: the second try is exact. */
+	for (int i = 0; rank && i < 2; i++)
+		own_ns = tsi_narrow((tsi_wide)file_ns -
+				    ((tsi_wide)tsi_slice_time(rank, own_ns) - own_ns));
+	return own_ns;
+}
+
+static enum tscope_status choose(struct slice_choice *choice, const struct slice_rank *rank,
+				 const struct tscope_trace *trace,
 				 const struct tscope_timeline *timeline,
 				 const struct tscope_slice_options *options,
 				 struct tscope_error *err)
@@ -107,8 +121,8 @@ static enum tscope_status choose(struct slice_choice *choice, const struct tscop
 
 	*choice = (struct slice_choice){ .first_ns = INT64_MIN, .end_ns = INT64_MAX };
 	if (options->has_time) {
-		choice->first_ns = options->first_ns;
-		choice->end_ns = options->last_ns;
+		choice->first_ns = own_time(rank, options->first_ns);
+		choice->end_ns = own_time(rank, options->last_ns);
 	} else if (options->timeline.has_range) {
 		status = choose_steps(choice, timeline, &options->timeline, err);
 	} else if (trace->is_slice) {
@@ -130,15 +144,6 @@ static enum tscope_status choose(struct slice_choice *choice, const struct tscop
 }
 
 /* ---- writing ---- */
-
-struct slicer {
-	struct event_sink sink; /* first: a pointer to it is one to the slicer */
-	struct gzip_out *out;
-	const struct slice_choice *choice;
-	struct str tracks; /* our own events */
-	bool device_only;
-	bool has_events, has_ended; /* the array of events was opened; was closed */
-};
 
 static bool is_chosen_time(const struct slice_choice *choice, int64_t start_ns)
 {
@@ -166,7 +171,7 @@ static bool is_chosen(const struct slicer *slicer, const struct raw_event *event
 	if (tsi_str_is(event->cat, "tscope"))
 		return false;
 	if (event->phase == 'M')
-		return !tsi_str_is(event->pid, "tscope");
+		return !tsi_str_starts(event->pid, "tscope");
 	if (!event->has_ts || (slicer->device_only && !is_of_device(event->cat)))
 		return false;
 	return is_within(slicer->choice, event->ts_ns, event->has_dur ? event->dur_ns : 0) ||
@@ -183,8 +188,16 @@ static void begin_events(struct slicer *slicer)
 	put(slicer, "\"traceEvents\": [\n"
 		    "{\"ph\": \"M\", \"cat\": \"tscope\", \"name\": \"process_name\", "
 		    "\"pid\": \"tscope\", \"tid\": 0, \"args\": {\"name\": \"tscope\"}}");
-	tsi_gzip_put(slicer->out, slicer->tracks);
 	slicer->has_events = true;
+}
+
+/* Our own events stand before the first one of their trace. */
+static void put_tracks(struct slicer *slicer)
+{
+	if (!slicer->has_events)
+		begin_events(slicer);
+	tsi_gzip_put(slicer->out, slicer->tracks);
+	slicer->tracks.length = 0;
 }
 
 static enum tscope_status take_event(struct event_sink *sink, const struct raw_event *event,
@@ -197,10 +210,9 @@ static enum tscope_status take_event(struct event_sink *sink, const struct raw_e
 	if (slicer->has_ended)
 		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
 				"the trace has events in two places: it cannot be cut");
-	if (!slicer->has_events)
-		begin_events(slicer);
-	put(slicer, ",\n");
-	tsi_gzip_put(slicer->out, event->text);
+	if (!slicer->has_events || slicer->tracks.length > 0)
+		put_tracks(slicer);
+	tsi_slice_event(slicer->out, event, &slicer->form);
 	return TSCOPE_OK;
 }
 
@@ -228,7 +240,7 @@ static enum tscope_status take_metadata(struct event_sink *sink, struct str key,
 	struct slicer *slicer = (struct slicer *)sink;
 
 	(void)err;
-	if (tsi_str_starts(key, "tscope_"))
+	if (tsi_str_starts(key, "tscope_") || (slicer->leaves_metadata && slicer->has_events))
 		return TSCOPE_OK;
 	if (slicer->has_events && !slicer->has_ended) {
 		put(slicer, "\n],\n");
@@ -237,7 +249,7 @@ static enum tscope_status take_metadata(struct event_sink *sink, struct str key,
 	put(slicer, "\"");
 	tsi_gzip_put(slicer->out, key);
 	put(slicer, "\": ");
-	tsi_gzip_put(slicer->out, value);
+	tsi_slice_value(slicer->out, key, value, &slicer->form);
 	put(slicer, ",\n");
 	return TSCOPE_OK;
 }
@@ -278,22 +290,31 @@ static enum tscope_status write_events(struct slicer *slicer, const char *path,
 	return status == TSCOPE_E_DAMAGED || status == TSCOPE_E_LIMIT ? TSCOPE_OK : status;
 }
 
-static enum tscope_status write_slice(FILE *out, const char *path, struct slicer *slicer,
-				      const struct tscope_slice_options *options,
-				      struct tscope_error *err)
+enum tscope_status tsi_slicer_open(struct slicer *slicer, FILE *out,
+				   const struct tscope_slice_options *options,
+				   struct tscope_error *err)
 {
-	enum tscope_status status = tsi_gzip_open(&slicer->out, out, options->compress, err);
+	enum tscope_status status;
 
-	if (status != TSCOPE_OK)
-		return status;
-	slicer->device_only = options->device_only;
-	slicer->sink = (struct event_sink){ .repeat = take_repeat,
-					    .event = take_event,
-					    .metadata = take_metadata,
-					    .arg_of = ask_for_nothing };
-	put(slicer, "{\n");
-	put_choice(slicer);
-	status = write_events(slicer, path, &options->trace, err);
+	*slicer = (struct slicer){ .device_only = options->device_only,
+				   .sink = { .repeat = take_repeat,
+					     .event = take_event,
+					     .metadata = take_metadata,
+					     .arg_of = ask_for_nothing } };
+	if (options->redact) {
+		slicer->redaction.key = tsi_hash_key(tsi_str_of(options->redact));
+		slicer->redaction.keeps_shapes = options->keeps_shapes;
+		slicer->form.redaction = &slicer->redaction;
+	}
+	status = tsi_gzip_open(&slicer->out, out, options->compress, err);
+	if (status == TSCOPE_OK)
+		put(slicer, "{\n");
+	return status;
+}
+
+enum tscope_status tsi_slicer_close(struct slicer *slicer, enum tscope_status status,
+				    struct tscope_error *err)
+{
 	if (!slicer->has_events)
 		begin_events(slicer);
 	put(slicer, slicer->has_ended ? "" : "\n],\n");
@@ -304,37 +325,55 @@ static enum tscope_status write_slice(FILE *out, const char *path, struct slicer
 	return status;
 }
 
-/* The caller frees tracks->data. */
-static enum tscope_status make_tracks(struct str *tracks, const struct slice_choice *choice,
-				      const struct tscope_analysis *analysis,
+void tsi_slice_put(struct slicer *slicer, struct str events)
+{
+	if (!slicer->has_events)
+		begin_events(slicer);
+	tsi_gzip_put(slicer->out, events);
+}
+
+/* The caller frees slicer->tracks.data. */
+static enum tscope_status make_tracks(struct slicer *slicer, const struct tscope_analysis *analysis,
 				      struct tscope_error *err)
 {
+	struct tracks tracks = { .choice = slicer->choice, .form = &slicer->form };
 	struct tscope_diagnosis *diagnosis;
 	enum tscope_status status = tscope_diagnose(&diagnosis, analysis, NULL, err);
 	char *text = NULL;
 	size_t length = 0;
 	bool is_whole;
-	FILE *out;
 
 	if (status != TSCOPE_OK)
 		return status;
-	out = open_memstream(&text, &length);
-	if (out)
-		tsi_slice_tracks(out, choice, analysis, diagnosis);
+	tracks.out = open_memstream(&text, &length);
+	if (tracks.out)
+		tsi_slice_tracks(&tracks, analysis, diagnosis);
 	tscope_diagnosis_free(diagnosis);
-	is_whole = out && !ferror(out);
-	is_whole = out && fclose(out) == 0 && is_whole;
-	*tracks = (struct str){ text, is_whole ? length : 0 };
+	is_whole = tracks.out && !ferror(tracks.out);
+	is_whole = tracks.out && fclose(tracks.out) == 0 && is_whole;
+	slicer->tracks = (struct str){ text, is_whole ? length : 0 };
 	return is_whole ? TSCOPE_OK : tsi_fail_nomem(err);
 }
 
-static enum tscope_status slice_trace(FILE *out, const char *path, const struct tscope_trace *trace,
-				      const struct tscope_slice_options *options,
-				      struct tscope_error *err)
+static void place_rank(struct slicer *slicer, const struct tscope_trace *trace)
+{
+	struct slice_rank *rank = slicer->rank;
+
+	slicer->form.rank = rank;
+	if (!rank)
+		return;
+	rank->base_ns = trace->info.has_base_time ? trace->info.base_time_ns : 0;
+	if (!slicer->has_events)
+		slicer->shared_base_ns = rank->base_ns;
+	rank->shared_base_ns = slicer->shared_base_ns;
+}
+
+static enum tscope_status add_trace(struct slicer *slicer, struct slice_choice *choice,
+				    const char *path, const struct tscope_trace *trace,
+				    const struct tscope_slice_options *options,
+				    struct tscope_error *err)
 {
 	struct tscope_timeline_options all = options->timeline;
-	struct slice_choice choice = { 0 };
-	struct slicer slicer = { .choice = &choice };
 	struct tscope_timeline *timeline = NULL;
 	struct tscope_analysis *analysis = NULL;
 	enum tscope_status status;
@@ -344,15 +383,36 @@ static enum tscope_status slice_trace(FILE *out, const char *path, const struct 
 	if (status == TSCOPE_OK)
 		status = tscope_analyze(&analysis, trace, timeline, NULL, err);
 	if (status == TSCOPE_OK)
-		status = choose(&choice, trace, timeline, options, err);
+		status = choose(choice, slicer->rank, trace, timeline, options, err);
+	slicer->choice = choice;
 	if (status == TSCOPE_OK)
-		status = make_tracks(&slicer.tracks, &choice, analysis, err);
-	if (status == TSCOPE_OK)
-		status = write_slice(out, path, &slicer, options, err);
-	free(choice.times_ns);
-	free((char *)slicer.tracks.data);
+		status = make_tracks(slicer, analysis, err);
 	tscope_analysis_free(analysis);
 	tscope_timeline_free(timeline);
+	if (status == TSCOPE_OK && !slicer->form.rank)
+		put_choice(slicer);
+	if (status == TSCOPE_OK)
+		status = write_events(slicer, path, &options->trace, err);
+	if (status == TSCOPE_OK)
+		put_tracks(slicer);
+	free((char *)slicer->tracks.data);
+	slicer->tracks = (struct str){ 0 };
+	return status;
+}
+
+enum tscope_status tsi_slice_add(struct slicer *slicer, struct slice_choice *choice,
+				 const char *path, const struct tscope_slice_options *options,
+				 struct tscope_error *err)
+{
+	struct tscope_trace *trace;
+	enum tscope_status status = tscope_trace_open(&trace, path, &options->trace, err);
+
+	*choice = (struct slice_choice){ 0 };
+	if (status != TSCOPE_OK)
+		return status;
+	place_rank(slicer, trace);
+	status = add_trace(slicer, choice, path, trace, options, err);
+	tscope_trace_free(trace);
 	return status;
 }
 
@@ -360,16 +420,17 @@ enum tscope_status tscope_slice_write(FILE *out, const char *path,
 				      const struct tscope_slice_options *options,
 				      struct tscope_error *err)
 {
-	struct tscope_trace *trace;
+	struct slice_choice choice;
+	struct slicer slicer;
 	enum tscope_status status;
 
 	if (strcmp(path, "-") == 0)
 		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
 				"a slice reads its trace twice: give a file, not standard input");
-	status = tscope_trace_open(&trace, path, &options->trace, err);
+	status = tsi_slicer_open(&slicer, out, options, err);
 	if (status != TSCOPE_OK)
 		return status;
-	status = slice_trace(out, path, trace, options, err);
-	tscope_trace_free(trace);
-	return status;
+	status = tsi_slice_add(&slicer, &choice, path, options, err);
+	free(choice.times_ns);
+	return tsi_slicer_close(&slicer, status, err);
 }

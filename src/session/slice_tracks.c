@@ -6,65 +6,78 @@
  */
 #include "session/slice.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "analyze/lookup.h"
 #include "report/json_parts.h"
 
-/* Threads of the process "tscope"; those of further devices follow. */
-enum track { TRACK_STEPS, TRACK_FINDINGS, TRACK_IDLE };
-
-struct tracks {
-	FILE *out;
-	const struct slice_choice *choice;
-	struct json_writer w;
-};
-
-static void begin_event(struct tracks *t, const char *phase, const char *name, int64_t track)
+void tsi_tracks_begin(struct tracks *t, const char *phase, const char *name, int64_t track)
 {
+	char process[40] = "tscope";
+
+	if (t->form->rank)
+		snprintf(process, sizeof(process), "tscope rank %" PRId64, t->form->rank->number);
 	fputs(",\n", t->out);
 	t->w = (struct json_writer){ .out = t->out };
 	tsi_jw_row(&t->w);
 	tsi_json_text(&t->w, "ph", phase);
 	tsi_json_text(&t->w, "cat", "tscope");
 	tsi_json_text(&t->w, "name", name);
-	tsi_json_text(&t->w, "pid", "tscope");
+	tsi_json_text(&t->w, "pid", process);
 	tsi_jw_key(&t->w, "tid");
 	tsi_jw_int(&t->w, track);
 }
 
-static void put_us(struct tracks *t, const char *key, int64_t ns)
+void tsi_tracks_put_us(struct tracks *t, const char *key, int64_t ns)
 {
 	tsi_jw_key(&t->w, key);
 	tsi_jw_us(&t->w, ns);
 }
 
-static void begin_slice(struct tracks *t, const char *name, int64_t track, int64_t start_ns,
-			int64_t dur_ns)
+/* When it begins, on the clock of the file that is written. */
+static void put_start(struct tracks *t, int64_t start_ns)
 {
-	begin_event(t, "X", name, track);
-	put_us(t, "ts", start_ns);
-	put_us(t, "dur", dur_ns);
+	tsi_tracks_put_us(t, "ts",
+			  t->form->rank ? tsi_slice_time(t->form->rank, start_ns) : start_ns);
+}
+
+static void begin_at(struct tracks *t, const char *name, int64_t track, int64_t start_ns,
+		     int64_t dur_ns)
+{
+	tsi_tracks_begin(t, "X", name, track);
+	put_start(t, start_ns);
+	tsi_tracks_put_us(t, "dur", dur_ns);
 	tsi_json_object(&t->w, "args");
 }
 
-static void end_event(struct tracks *t)
+void tsi_tracks_begin_slice(struct tracks *t, const char *name, int64_t track, int64_t start_ns,
+			    int64_t dur_ns)
+{
+	tsi_tracks_begin(t, "X", name, track);
+	tsi_tracks_put_us(t, "ts", start_ns);
+	tsi_tracks_put_us(t, "dur", dur_ns);
+	tsi_json_object(&t->w, "args");
+}
+
+void tsi_tracks_end(struct tracks *t)
 {
 	tsi_jw_end_object(&t->w);
 	tsi_jw_end_object(&t->w);
 }
 
-static void name_track(struct tracks *t, int64_t track, const char *name)
+void tsi_tracks_name(struct tracks *t, int64_t track, const char *name)
 {
-	begin_event(t, "M", "thread_name", track);
+	tsi_tracks_begin(t, "M", "thread_name", track);
 	tsi_json_object(&t->w, "args");
 	tsi_json_text(&t->w, "name", name);
-	end_event(t);
+	tsi_tracks_end(t);
 }
 
+/* Texts about a trace hold its names. */
 static void text_if(struct tracks *t, const char *key, const char *text)
 {
-	if (text && *text != '\0')
+	if (!t->form->redaction && text && *text != '\0')
 		tsi_json_text(&t->w, key, text);
 }
 
@@ -98,16 +111,16 @@ static void put_lines(struct tracks *t, const struct table_view *steps, size_t r
 		if (!is_line(column) || value.kind != TSCOPE_VALUE_INT)
 			continue;
 		snprintf(key, sizeof(key), "%.*sus", (int)strlen(column->name) - 2, column->name);
-		put_us(t, key, value.integer);
+		tsi_tracks_put_us(t, key, value.integer);
 	}
-	end_event(t);
+	tsi_tracks_end(t);
 }
 
 static void put_steps(struct tracks *t, const struct tscope_analysis *analysis)
 {
 	struct table_view steps = tsi_lookup_table(analysis, "steps.list");
 
-	name_track(t, TRACK_STEPS, "steps");
+	tsi_tracks_name(t, TRACK_STEPS, "steps");
 	for (size_t row = 0; row < steps.row_count; row++) {
 		int64_t start_ns = tsi_table_find(&steps, row, "start_ns").integer;
 		int64_t wall_ns = tsi_table_find(&steps, row, "wall_ns").integer;
@@ -117,10 +130,10 @@ static void put_steps(struct tracks *t, const struct tscope_analysis *analysis)
 			continue;
 		snprintf(name, sizeof(name), "step %lld",
 			 (long long)tsi_table_find(&steps, row, "step").integer);
-		begin_slice(t, name, TRACK_STEPS, start_ns, wall_ns);
+		begin_at(t, name, TRACK_STEPS, start_ns, wall_ns);
 		put_lines(t, &steps, row);
-		begin_event(t, "C", "budget of the step", TRACK_STEPS);
-		put_us(t, "ts", start_ns);
+		tsi_tracks_begin(t, "C", "budget of the step", TRACK_STEPS);
+		put_start(t, start_ns);
 		tsi_json_object(&t->w, "args");
 		put_lines(t, &steps, row);
 	}
@@ -137,7 +150,7 @@ static void put_idle(struct tracks *t, const struct tscope_analysis *analysis)
 		char name[64];
 
 		snprintf(name, sizeof(name), "why device %d idles: the longest gaps", (int)ordinal);
-		name_track(t, TRACK_IDLE + (int64_t)ordinal, name);
+		tsi_tracks_name(t, TRACK_IDLE + (int64_t)ordinal, name);
 	}
 	for (size_t row = 0; row < gaps.row_count; row++) {
 		int64_t start_ns = tsi_table_find(&gaps, row, "start_ns").integer;
@@ -145,14 +158,14 @@ static void put_idle(struct tracks *t, const struct tscope_analysis *analysis)
 
 		if (!is_inside(t, start_ns, dur_ns))
 			continue;
-		begin_slice(t, tsi_table_text(&gaps, row, "cause"),
-			    TRACK_IDLE + tsi_table_find(&gaps, row, "device").integer, start_ns,
-			    dur_ns);
+		begin_at(t, tsi_table_text(&gaps, row, "cause"),
+			 TRACK_IDLE + tsi_table_find(&gaps, row, "device").integer, start_ns,
+			 dur_ns);
 		text_if(t, "inside", tsi_table_text(&gaps, row, "inside"));
 		text_if(t, "call", tsi_table_text(&gaps, row, "call"));
 		text_if(t, "operator", tsi_table_text(&gaps, row, "operator"));
 		text_if(t, "next", tsi_table_text(&gaps, row, "next"));
-		end_event(t);
+		tsi_tracks_end(t);
 	}
 }
 
@@ -163,28 +176,24 @@ static void put_finding(struct tracks *t, const struct tscope_finding *finding)
 
 		if (!is_inside(t, place->start_ns, place->duration_ns))
 			continue;
-		begin_slice(t, finding->rule->id, TRACK_FINDINGS, place->start_ns,
-			    place->duration_ns);
-		tsi_json_text(&t->w, "title", finding->title);
+		begin_at(t, finding->rule->id, TRACK_FINDINGS, place->start_ns, place->duration_ns);
+		text_if(t, "title", finding->title);
 		text_if(t, "detail", finding->detail);
-		tsi_json_text(&t->w, "advice", finding->advice);
+		text_if(t, "advice", finding->advice);
 		tsi_json_text(&t->w, "figures", "of the whole trace");
-		end_event(t);
+		tsi_tracks_end(t);
 	}
 }
 
-void tsi_slice_tracks(FILE *out, const struct slice_choice *choice,
-		      const struct tscope_analysis *analysis,
+void tsi_slice_tracks(struct tracks *t, const struct tscope_analysis *analysis,
 		      const struct tscope_diagnosis *diagnosis)
 {
-	struct tracks t = { .out = out, .choice = choice };
-
-	put_steps(&t, analysis);
-	put_idle(&t, analysis);
-	name_track(&t, TRACK_FINDINGS, "findings: where to look");
+	put_steps(t, analysis);
+	put_idle(t, analysis);
+	tsi_tracks_name(t, TRACK_FINDINGS, "findings: where to look");
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 
-		put_finding(&t, &finding);
+		put_finding(t, &finding);
 	}
 }

@@ -79,7 +79,8 @@ def check_viewer(target):
 
 def check_refusals(program, folder, testdata):
     trace = testdata / "two_steps.json"
-    for code, arguments in ((2, ["slice", trace]), (2, ["slice", "--out", folder / "a", trace, trace]),
+    for code, arguments in ((2, ["slice", trace]), (2, ["slice", "--keep-shapes", "--out", folder / "a", trace]),
+                            (2, ["slice", "--out", folder / "a"]),
                             (3, ["slice", "--steps", "70:", "--out", folder / "a", trace]),
                             (3, ["slice", "--out", folder / "a", "-"]),
                             (2, ["slice", "--time", "5:4", "--out", folder / "a", trace]),
@@ -114,6 +115,83 @@ def check_parts(program, folder, testdata):
         yield "a slice of a slice is another"
 
 
+SECRETS = ("secret", "Secret", "/home/", "customer")
+
+
+def numbers(document):
+    """The same with texts left out, and lists whose order is that of names sorted."""
+    if isinstance(document, dict):
+        return {key: numbers(value) for key, value in document.items()}
+    if isinstance(document, list):
+        return sorted((numbers(value) for value in document), key=repr)
+    return None if isinstance(document, str) else document
+
+
+def check_redaction(program, folder, testdata):
+    """Names are gone, figures are not; without shapes those of FLOPs are."""
+    for name, _ in TRACES:
+        trace, target = testdata / name, folder / "redacted.json"
+        if not trace.exists() or name == "viztracer_torch.json":  # what its functions do, their names say
+            continue
+        run(program, "slice", "--redact", "a passphrase", "--keep-shapes", "--out", target, trace)
+        found = list(differences(numbers(facts(program, trace)), numbers(facts(program, target))))
+        if found:
+            yield f"{name} redacted: {len(found)} differ: {found[:3]}"
+    trace = folder / "secret.json"
+    events = load(testdata / "two_steps.json")["traceEvents"]
+    events += [{"ph": "X", "cat": "user_annotation", "name": "load secret", "pid": 1, "tid": 1, "ts": 5000, "dur": 3},
+               {"ph": "X", "cat": "cpu_op", "name": "Secret::op", "pid": 1, "tid": 1, "ts": 5001, "dur": 1,
+                "args": {"Input Dims": [[123457]], "Call stack": "/home/a.py(1): secret", "x": {"y": ["customer"]}}},
+               {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "secret.py"}},
+               {"ph": "X", "cat": "python_function", "name": "\\u0073ecret.py(3): Secret", "pid": "secret", "tid": 1,
+                "ts": 5000, "dur": 1}]
+    trace.write_text(json.dumps({"traceName": "/home/secret.json", "host_name": "secret", "traceEvents": events}))
+    for target in (folder / "plain.json", folder / "none.json"):
+        run(program, "slice", *(["--redact", "p"] if target.stem == "none" else []), "--out", target, trace)
+    plain, redacted = ((folder / name).read_text() for name in ("plain.json", "none.json"))
+    if not all(word in plain for word in (*SECRETS, "123457")):
+        yield "the trace to be redacted holds no secrets"
+    yield from (f"redacted, and holds {word}" for word in (*SECRETS, "ecret.py", "123457") if word in redacted)
+    if len(json.loads(plain)["traceEvents"]) != len(json.loads(redacted)["traceEvents"]):
+        yield "redacted, and lost events"
+
+
+def check_ranks(program, folder, testdata):
+    """Ranks in one file: every event is there once, on one clock, and waits end when the last one comes."""
+    run_folder, target = testdata / "ranks_slow_host", folder / "ranks.json.gz"
+    done = run(program, "slice", "--steps", "12:13", "--out", target, run_folder)
+    if done.returncode:
+        yield f"ranks: {done.stderr}"
+        return
+    events = load(target)["traceEvents"]
+    for rank, path in enumerate(sorted(run_folder.iterdir())):
+        alone = folder / "alone.json"
+        run(program, "slice", "--steps", "12:13", "--out", alone, path)
+        wanted = [(e["name"], e["dur"]) for e in load(alone)["traceEvents"] if e.get("cat") != "tscope" and e["ph"] == "X"]
+        found = [(e["name"], e["dur"]) for e in events if str(e["pid"]).startswith(f"rank {rank} ") and e["ph"] == "X"]
+        if wanted != found:
+            yield f"rank {rank} has {len(found)} events in a file of all, {len(wanted)} alone"
+    own = [event for event in events if event.get("cat") == "tscope"]
+    starts = {e["id"]: e for e in own if e["ph"] == "s"}
+    ends = {e["id"]: e for e in own if e["ph"] == "f"}
+    if not starts or starts.keys() != ends.keys():
+        yield f"{len(starts)} arrows begin, {len(ends)} end"
+    for name, end in ends.items():
+        if abs(end["ts"] - starts[name]["ts"]) > 2:
+            yield f"{name}: a wait ends {end['ts'] - starts[name]['ts']:.3f} us after the last one came"
+        if not any(e["ph"] == "X" and e["name"].startswith("waits for") and e["pid"] == end["pid"] and
+                   e["ts"] <= end["ts"] <= e["ts"] + e["dur"] for e in own):
+            yield f"{name}: the arrow ends in no wait"
+    done = run(program, "trace", target)
+    if done.returncode != 3 or "slice of several ranks" not in done.stderr:
+        yield f"a slice of ranks was read as a trace: {done.returncode}, {done.stderr}"
+    first = min(e["ts"] for e in events if e.get("cat") == "kernel")
+    run(program, "slice", "--time", f"{first}:{first + 500}", "--out", target, run_folder)
+    times = [e["ts"] for e in load(target)["traceEvents"] if e.get("cat") == "kernel"]
+    if not times or max(times) > first + 5000 or len(times) >= len([e for e in events if e.get("cat") == "kernel"]):
+        yield "--time of several ranks keeps other events"
+
+
 def check_all(program, folder, testdata):
     for name, first in TRACES:
         trace = testdata / name
@@ -124,6 +202,8 @@ def check_all(program, folder, testdata):
             for target in (folder / "slice.json", folder / "slice.json.gz"):
                 yield from check_steps(program, trace, steps, target)
                 yield from check_viewer(target)
+    yield from check_redaction(program, folder, testdata)
+    yield from check_ranks(program, folder, testdata)
     yield from check_parts(program, folder, testdata)
     yield from check_refusals(program, folder, testdata)
 

@@ -165,6 +165,12 @@ static void take_slice(struct builder *b, struct str object)
 					    &trace->slice_number);
 }
 
+static void take_slice_ranks(struct builder *b, struct str list)
+{
+	(void)list;
+	b->trace->is_slice_of_ranks = true;
+}
+
 static const struct {
 	const char *key;
 	void (*take)(struct builder *b, struct str value);
@@ -176,6 +182,7 @@ static const struct {
 	{ "baseTimeNanoseconds", take_base_time },
 	{ "viztracer_metadata", take_viztracer },
 	{ "tscope_slice", take_slice },
+	{ "tscope_ranks", take_slice_ranks },
 	{ "global_rank", take_global_rank }, /* Composer */
 };
 

@@ -393,6 +393,7 @@ struct tscope_trace {
 	/* Of a slice: where the steps start that were asked for, and the number of the first. */
 	bool is_slice;
 	int64_t slice_first_ns, slice_last_ns, slice_number;
+	bool is_slice_of_ranks; /* of several, in one file for viewers */
 	uint32_t nccl_version, cuda_runtime_version, hip_runtime_version, trace_name, host_name;
 	int64_t capture_start_ns, capture_end_ns; /* of the profiler's own span, or NO_NUMBER */
 	int64_t impossible_ns;                    /* removed from impossible durations */
