@@ -251,7 +251,7 @@ def main():
         return 77
     tscope, testdata = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="tscope-page-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tscope-page-", ignore_cleanup_errors=True) as folder:
         work = pathlib.Path(folder)
         cases = {}
         for line, views in PAGES.items():
