@@ -157,8 +157,9 @@ static const char *name_figure(const struct panel *panel)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(figures); i++)
 		if (tsi_panel_has(panel, figures[i].id))
-			return tsi_panel_print(panel, "%s %s", figures[i].words,
-					       tsi_panel_number(panel, figures[i].id));
+			return tsi_panel_print(panel, "%s %s%s", figures[i].words,
+					       tsi_panel_number(panel, figures[i].id),
+					       i == 0 ? tsi_peak_holder_words(panel) : "");
 	return NULL;
 }
 

@@ -20,6 +20,7 @@ static enum doc_tone tone_of_role(const char *role)
 		{ "optimizer", DOC_INFO },
 		{ "backward", DOC_WARN },
 		{ "forward", DOC_WARN },
+		{ "kv_cache", DOC_INFO },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(tones); i++)
@@ -37,7 +38,7 @@ static void put_roles(const struct panel *panel)
 		const char *role = tsi_table_text(&roles, row, "role");
 		int64_t part = tsi_table_find(&roles, row, "bytes").integer;
 		struct doc_meter meter = {
-			.label = role,
+			.label = tsi_role_words(role),
 			.part = part,
 			.whole = tsi_panel_int(panel, "snapshot.peak_allocated_bytes"),
 			.shown = part,

@@ -25,12 +25,105 @@ const char *tsi_count_words(const struct panel *panel, const char *id, const cha
 			       tsi_panel_int(panel, id) == 1 ? "" : "s");
 }
 
-/* ---- the folder of sites ---- */
-
 static bool is_separator(char c)
 {
 	return c == '/' || c == '\\';
 }
+
+/* ---- what holds the peak ---- */
+
+/* Share of the peak from which a role or a site is worth a word in the first line. */
+#define LEAST_SHARE 0.1
+
+const char *tsi_role_words(const char *role)
+{
+	return strcmp(role, "kv_cache") == 0 ? "KV cache" : role;
+}
+
+/* What memory of a role is, in a sentence; NULL where nothing can be said of it. */
+static const char *role_sentence(const char *role)
+{
+	static const char *const sentences[][2] = {
+		{ "unknown", "has no recorded stack" },
+		{ "parameter", "is parameters" },
+		{ "optimizer", "is allocated by the optimizer" },
+		{ "backward", "is allocated in backward" },
+		{ "forward", "is allocated in forward" },
+		{ "kv_cache", "is KV cache" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(sentences); i++)
+		if (strcmp(role, sentences[i][0]) == 0)
+			return sentences[i][1];
+	return NULL;
+}
+
+/* "; 86 % of it is KV cache", of the largest role of the device that peaks. */
+static void append_role(const struct panel *panel, const char **text, double peak_bytes)
+{
+	struct table_view roles = tsi_panel_rows(panel, "snapshot.by_role");
+	int64_t device = tsi_panel_int(panel, "snapshot.peak_device");
+	size_t row = 0;
+
+	while (row < roles.row_count && tsi_table_find(&roles, row, "device").integer != device)
+		row++;
+	if (row == roles.row_count)
+		return;
+	double bytes = (double)tsi_table_find(&roles, row, "bytes").integer;
+	const char *sentence = role_sentence(tsi_table_text(&roles, row, "role"));
+	if (sentence)
+		tsi_panel_append(panel, text, "; %.0f %% of it %s", 100 * bytes / peak_bytes,
+				 sentence);
+}
+
+/* The frame "folder/file.py:83:name" without its folder and its callers; "" for one of C++. */
+static struct str inner_frame(const char *site)
+{
+	const char *end = strstr(site, " < "), *start = site;
+	const char *file_end = strstr(site, ".py:");
+
+	end = end ? end : site + strlen(site);
+	if (!file_end || file_end > end)
+		return TSI_STR("");
+	for (const char *p = site; p < file_end; p++)
+		if (is_separator(*p))
+			start = p + 1;
+	return (struct str){ start, (size_t)(end - start) };
+}
+
+static void append_site(const struct panel *panel, const char **text, double peak_bytes)
+{
+	struct table_view sites = tsi_panel_rows(panel, "snapshot.sites");
+
+	for (size_t row = 0; row < sites.row_count; row++) {
+		struct tscope_value site = tsi_table_find(&sites, row, "site");
+		struct tscope_value bytes = tsi_table_find(&sites, row, "bytes");
+
+		if ((double)bytes.integer < LEAST_SHARE * peak_bytes)
+			return;
+		struct str frame =
+			site.kind == TSCOPE_VALUE_TEXT ? inner_frame(site.text) : TSI_STR("");
+		if (frame.length == 0)
+			continue;
+		tsi_panel_append(panel, text, "; %.*s holds %s", (int)frame.length, frame.data,
+				 tsi_panel_people(panel, bytes, TSCOPE_UNIT_BYTES));
+		return;
+	}
+}
+
+const char *tsi_peak_holder_words(const struct panel *panel)
+{
+	double peak_bytes = (double)tsi_panel_int(panel, "snapshot.peak_allocated_bytes");
+	const char *text = "";
+
+	if (!(peak_bytes > 0))
+		return text;
+	append_role(panel, &text, peak_bytes);
+	append_site(panel, &text, peak_bytes);
+	return text;
+}
+
+/* ---- the folder of sites ---- */
 
 /* "/home/…", "C:\…"; functions of C++ and what is made up have no folder. */
 static bool is_absolute(const char *frame)

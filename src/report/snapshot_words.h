@@ -17,6 +17,15 @@ const char *tsi_peak_device_words(const struct panel *panel);
 const char *tsi_count_words(const struct panel *panel, const char *id, const char *noun);
 
 /*
+ * What most of the memory at the peak is for, and the line that holds most of it: "; 86 % of it is
+ * KV cache; cache_engine.py:83:_allocate_kv_cache holds 20.3 GiB", or "".
+ */
+const char *tsi_peak_holder_words(const struct panel *panel);
+
+/* The role of a stack as people say it: "KV cache". */
+const char *tsi_role_words(const char *role);
+
+/*
  * The folder, with its last slash, that all files named in the column "site" of a table lie in:
  * what names can do without. "" where there is none.
  */

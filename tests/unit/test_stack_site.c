@@ -311,7 +311,7 @@ static void test_odd_stacks(void **state)
 	for (size_t i = 0; i < sizeof(sites_of) / sizeof(sites_of[0]); i++) {
 		check_site(&sites, stack_at(&stacks, i), sites_of[i]);
 		assert_int_equal(tsi_stack_role(&sites, stack_at(&stacks, i)),
-				 *sites_of[i] ? STACK_FORWARD : STACK_UNKNOWN);
+				 *sites_of[i] ? STACK_OTHER : STACK_UNKNOWN);
 	}
 	sites_deinit(&sites);
 	stacks_deinit(&stacks);
@@ -369,18 +369,20 @@ static void test_roles(void **state)
 		const char *frames, *role;
 	} cases[] = {
 		{ "", "unknown" },
-		{ "a.py:1:f", "forward" },
+		{ "a.py:1:f", "other" },
 		{ "m.py:1:forward" CALL "a.py:1:f", "forward" },
+		{ "x.py:1:einsum m.py:1:forward a.py:1:f", "forward" },
+		{ "x.cpp:1:forward a.py:1:f", "other" },
 		{ LIB "torch/optim/adamw.py:1:_init_group" STEP "a.py:1:f", "optimizer" },
 		{ "torch\\optim\\sgd.py:1:step a.py:1:f", "optimizer" },
-		{ "my/optim/sgd.py:1:step a.py:1:f", "forward" },
+		{ "my/optim/sgd.py:1:step a.py:1:f", "other" },
 		{ "??:0:torch::autograd::AccumulateGrad::apply", "backward" },
 		{ "??:0:MulBackward0::apply a.py:1:f", "backward" },
 		{ "??:0:x ??:0:torch::autograd::Engine::thread_main(s)", "backward" },
 		{ LIB "torch/_tensor.py:1:backward" BACKWARD "a.py:1:f", "backward" },
 		{ LIB "torch/autograd/graph.py:1:_engine_run_backward a.py:1:f", "backward" },
-		{ LIB "torch/autograd/function.py:1:apply a.py:1:f", "forward" },
-		{ "a.py:1:backward b.py:1:f", "forward" },
+		{ LIB "torch/autograd/function.py:1:apply a.py:1:f", "other" },
+		{ "a.py:1:backward b.py:1:f", "other" },
 		/* Recomputed for backward; a step within backward; both within a closure. */
 		{ "m.py:1:forward" CALL BACKWARD "a.py:1:f", "backward" },
 		{ LIB "torch/optim/sgd.py:1:step" BACKWARD "a.py:1:f", "optimizer" },
@@ -404,9 +406,15 @@ static void test_roles(void **state)
 		{ "/x/megatron/core/optimizer/distrib_optimizer.py:1:__init__ a.py:1:f",
 		  "optimizer" },
 		{ LIB "apex/optimizers/fused_adam.py:1:step a.py:1:f", "optimizer" },
-		{ "a.py:1:__init__ a.py:1:f", "forward" },
-		{ "a.py:1:to a.py:1:f", "forward" },
+		{ "a.py:1:__init__ a.py:1:f", "other" },
+		{ "a.py:1:to a.py:1:f", "other" },
 		{ LIB "torch/optim/optimizer.py:1:load_state_dict a.py:1:f", "optimizer" },
+		{ LIB "vllm/worker/cache_engine.py:1:_allocate_kv_cache a.py:1:f", "kv_cache" },
+		{ LIB "sglang/srt/mem_cache/memory_pool.py:1:__init__ a.py:1:f", "kv_cache" },
+		{ LIB "transformers/cache_utils.py:1:update m.py:1:forward" CALL "a.py:1:f",
+		  "kv_cache" },
+		{ LIB "torch/nn/modules/module.py:1:to m.py:1:forward" CALL "a.py:1:f",
+		  "parameter" },
 	};
 
 	(void)state;

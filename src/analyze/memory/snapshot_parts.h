@@ -191,7 +191,7 @@ enum timeline_column { TIMELINE_COLUMNS(TSI_FACT_ID) };
 #define ROLE_COLUMNS(X)                                                                            \
 	X(ROLE_DEVICE, "device", COUNT, "device")                                                  \
 	X(ROLE_ROLE, "role", TEXT,                                                                 \
-	  "who allocated, by its stack: parameter, optimizer, backward, forward, unknown")         \
+	  "what for, by the stack: parameter, optimizer, backward, forward, kv_cache, other, unknown")  \
 	X(ROLE_BYTES, "bytes", BYTES, "live at the peak")                                          \
 	X(ROLE_NUMBER, "count", COUNT, "blocks of these")
 

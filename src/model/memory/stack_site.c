@@ -43,6 +43,7 @@ enum text_mark {
 	FILE_MODULE = 1 << 6,     /* the base of all modules */
 	FILE_MODULES = 1 << 7,    /* those that come with torch */
 	FILE_PARAMETERS = 1 << 8, /* what makes or loads them */
+	FILE_KV_CACHE = 1 << 19,
 	/* As a name: */
 	NAME_NODE = 1 << 9,
 	NAME_OPERATOR = 1 << 10,
@@ -54,6 +55,8 @@ enum text_mark {
 	NAME_INIT = 1 << 16,
 	NAME_RESET = 1 << 17,
 	NAME_LOAD = 1 << 18,
+	NAME_KV_CACHE = 1 << 20,
+	NAME_FORWARD = 1 << 21, /* what users call the method that modules run */
 };
 
 enum where { WITHIN, AT_START, WHOLE };
@@ -97,6 +100,8 @@ static const struct pattern file_patterns[] = {
 	PATTERN("/torch/serialization.py", WITHIN, FILE_PARAMETERS),
 	PATTERN("/safetensors/", WITHIN, FILE_PARAMETERS),
 	PATTERN("/param_and_grad_buffer.py", WITHIN, FILE_PARAMETERS), /* Megatron */
+	PATTERN("/transformers/cache_utils.py", WITHIN, FILE_KV_CACHE),
+	PATTERN("/mem_cache/memory_pool.py", WITHIN, FILE_KV_CACHE), /* SGLang */
 };
 
 static const struct pattern name_patterns[] = {
@@ -112,6 +117,7 @@ static const struct pattern name_patterns[] = {
 	PATTERN("_engine_run_backward", WHOLE, NAME_BACKWARD),
 	PATTERN("_call_impl", WHOLE, NAME_CALL),
 	PATTERN("_wrapped_call_impl", WHOLE, NAME_CALL),
+	PATTERN("forward", WHOLE, NAME_FORWARD),
 	PATTERN("_apply", WHOLE, NAME_MOVE),
 	PATTERN("to", WHOLE, NAME_MOVE),
 	PATTERN("cuda", WHOLE, NAME_MOVE),
@@ -120,6 +126,8 @@ static const struct pattern name_patterns[] = {
 	PATTERN("create_weights", WHOLE, NAME_RESET), /* vLLM */
 	PATTERN("load_state_dict", WHOLE, NAME_LOAD),
 	PATTERN("_load_from_state_dict", WHOLE, NAME_LOAD),
+	PATTERN("allocate_kv_cache", WITHIN, NAME_KV_CACHE),   /* vLLM */
+	PATTERN("initialize_kv_cache", WITHIN, NAME_KV_CACHE), /* vLLM 1.0 */
 };
 
 static bool is_slash(char c)
@@ -197,14 +205,21 @@ enum frame_class {
 	FRAME_PLUMBING,
 };
 
-/* The byte of a frame: its class and its hint at the role. */
+/* What a frame says of the role of its stack. */
+enum frame_hint {
+	HINT_NONE,
+	HINT_BACKWARD,
+	HINT_OPTIMIZER,
+	HINT_KV_CACHE,
+	HINT_PARAMETER,
+	HINT_CALL, /* of a module */
+};
+
+/* The byte of a frame: its class, whether it matches, its hint. */
 enum {
 	FRAME_CLASS_MASK = 7,
 	FRAME_MATCHES = 1 << 3,
-	FRAME_OF_OPTIMIZER = 1 << 4,
-	FRAME_OF_BACKWARD = 1 << 5,
-	FRAME_OF_PARAMETER = 1 << 6,
-	FRAME_OF_CALL = 1 << 7, /* of a module */
+	FRAME_HINT_SHIFT = 4,
 };
 
 static enum frame_class class_of(uint32_t file, uint32_t name)
@@ -225,6 +240,21 @@ static bool is_of_parameter(uint32_t file, uint32_t name)
 	       (file & FILE_MODULES && name & NAME_INIT);
 }
 
+static enum frame_hint hint_of(uint32_t file, uint32_t name)
+{
+	if (name & (NAME_NODE | NAME_ENGINE) || (file & FILE_AUTOGRAD && name & NAME_BACKWARD))
+		return HINT_BACKWARD;
+	if (file & FILE_OPTIMIZER)
+		return HINT_OPTIMIZER;
+	if (file & FILE_KV_CACHE || name & NAME_KV_CACHE)
+		return HINT_KV_CACHE;
+	if (is_of_parameter(file, name))
+		return HINT_PARAMETER;
+	if ((file & FILE_MODULE && name & NAME_CALL) || (file & FILE_PYTHON && name & NAME_FORWARD))
+		return HINT_CALL;
+	return HINT_NONE;
+}
+
 static unsigned char look_at_frame(struct stack_sites *sites, struct plain_value frame)
 {
 	struct plain_value part[FRAME_KEY_COUNT];
@@ -232,18 +262,10 @@ static unsigned char look_at_frame(struct stack_sites *sites, struct plain_value
 	(void)tsi_plain_pick(sites->snapshot->plain, &sites->frame_pick, frame, part);
 	uint32_t file = text_marks(sites, part[FRAME_FILENAME]);
 	uint32_t name = text_marks(sites, part[FRAME_NAME]);
-	unsigned mark = class_of(file, name);
+	unsigned mark = class_of(file, name) | hint_of(file, name) << FRAME_HINT_SHIFT;
 
 	if ((file | name) & TEXT_MATCHES)
 		mark |= FRAME_MATCHES;
-	if (file & FILE_OPTIMIZER)
-		mark |= FRAME_OF_OPTIMIZER;
-	if (name & (NAME_NODE | NAME_ENGINE) || (file & FILE_AUTOGRAD && name & NAME_BACKWARD))
-		mark |= FRAME_OF_BACKWARD;
-	if (is_of_parameter(file, name))
-		mark |= FRAME_OF_PARAMETER;
-	if (file & FILE_MODULE && name & NAME_CALL)
-		mark |= FRAME_OF_CALL;
 	return (unsigned char)mark;
 }
 
@@ -428,7 +450,8 @@ const char *tsi_stack_role_name(enum stack_role role)
 	static const char *const names[STACK_ROLE_COUNT] = {
 		[STACK_UNKNOWN] = "unknown",     [STACK_PARAMETER] = "parameter",
 		[STACK_OPTIMIZER] = "optimizer", [STACK_BACKWARD] = "backward",
-		[STACK_FORWARD] = "forward",
+		[STACK_FORWARD] = "forward",     [STACK_KV_CACHE] = "kv_cache",
+		[STACK_OTHER] = "other",
 	};
 
 	return names[role];
@@ -437,25 +460,35 @@ const char *tsi_stack_role_name(enum stack_role role)
 /* From the innermost frame outwards: true when the role is certain. */
 static bool take_role(enum stack_role *role, bool *is_in_call, unsigned mark)
 {
-	if (mark & FRAME_OF_BACKWARD) {
+	switch ((enum frame_hint)(mark >> FRAME_HINT_SHIFT)) {
+	case HINT_BACKWARD:
 		*role = STACK_BACKWARD;
 		return true;
-	}
-	if (mark & FRAME_OF_OPTIMIZER && !*is_in_call) {
+	case HINT_OPTIMIZER:
+		if (*is_in_call)
+			return false;
 		*role = STACK_OPTIMIZER;
 		return true;
-	}
-	if (mark & FRAME_OF_CALL)
-		*is_in_call = true;
-	if (mark & FRAME_OF_PARAMETER)
+	case HINT_KV_CACHE:
+		*role = STACK_KV_CACHE;
+		return true;
+	case HINT_PARAMETER:
 		*role = STACK_PARAMETER;
+		return false;
+	case HINT_CALL:
+		*is_in_call = true;
+		*role = *role == STACK_OTHER ? STACK_FORWARD : *role;
+		return false;
+	case HINT_NONE:
+		break;
+	}
 	return false;
 }
 
 static enum stack_role role_of(struct stack_sites *sites, struct plain_value stack)
 {
 	struct plain_value frames[FRAME_BATCH];
-	enum stack_role role = STACK_FORWARD;
+	enum stack_role role = STACK_OTHER;
 	bool is_in_call = false;
 	size_t first = 0, count;
 
