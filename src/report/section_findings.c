@@ -14,6 +14,9 @@ enum { VERDICT_LINES = 3 };
 /* A device that idles for no more is fed well. */
 static const double LEAST_IDLE_RATIO = 0.05;
 
+/* Share of a step without a device from which an operator is the answer. */
+static const double LEAST_HOST_SHARE = 0.25;
+
 /* Behind a number. */
 static const char *const severity_names[] = {
 	[TSCOPE_SEVERITY_LOW] = "low",
@@ -117,6 +120,38 @@ static const char *name_largest_line(const struct panel *panel)
 	return text;
 }
 
+/*
+ * "aten::addmm itself takes 74.9 % of the step of 2.955 s on the CPU": of a step without a device the
+ * operator that takes at least a quarter, or NULL.
+ */
+static const char *name_host_operator(const struct panel *panel)
+{
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
+	struct table_view operators = tsi_panel_rows(panel, "operators.by_name");
+	size_t largest = 0;
+
+	if (!(wall_ns > 0) || tsi_panel_has(panel, "budget.device_gap_total_ns"))
+		return NULL;
+	/* Of several traces the operators are those of one, and the budget is that of all. */
+	if (panel->report && tscope_run_input_count(panel->report->run) > 1)
+		return NULL;
+	for (size_t row = 0; row < operators.row_count; row++) {
+		struct tscope_value own = tsi_table_find(&operators, row, "counted_ns");
+		if (own.kind == TSCOPE_VALUE_INT && (double)own.integer > largest_ns) {
+			largest_ns = (double)own.integer;
+			largest = row;
+		}
+	}
+	/* Of operators on several threads the sum may exceed the step: no share of it. */
+	if (largest_ns < LEAST_HOST_SHARE * wall_ns || largest_ns > wall_ns)
+		return NULL;
+	return tsi_panel_print(panel, "%s itself takes %.1f %% of %s step of %s on the CPU",
+			       tsi_table_text(&operators, largest, "name"),
+			       100 * largest_ns / wall_ns,
+			       tsi_panel_int(panel, "budget.step_count") > 1 ? "a" : "the",
+			       tsi_panel_number(panel, "step_time.mean_ns"));
+}
+
 /* "the device is busy for 97 % of the step", or NULL where devices wait for more. */
 static const char *name_good_use(const struct panel *panel)
 {
@@ -168,6 +203,8 @@ static const char *name_state(const struct panel *panel)
 {
 	const char *text = name_good_use(panel);
 
+	if (!text)
+		text = name_host_operator(panel);
 	if (!text)
 		text = name_largest_line(panel);
 	return text ? text : name_figure(panel);
