@@ -19,7 +19,7 @@ struct tscope_analysis;
 struct tscope_analysis_options {
 	bool python;        /* run the python analyzer (the trace must have kept the frames) */
 	size_t table_limit; /* rows kept of each table; 0: all */
-	/* FLOPs of a step on one device, and the device's peak per second; 0: unknown. */
+	/* FLOPs per step on one device, and the device's peak per second; 0: unknown. */
 	double flops_per_step, peak_flops;
 	struct tscope_model model;          /* used without flops_per_step; zero: none */
 	struct tscope_scalar_names scalars; /* names of metrics that do not follow a convention */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What two runs differ in before any time is compared: device, world size, model, batch size,
- * precision, FLOPs of a step. Where the work of a step differs, so do step times, and no change of
+ * precision, FLOPs per step. Where the work of a step differs, so do step times, and no change of
  * theirs says that the code got slower.
  */
 #include "analyze/facts.h"

@@ -27,8 +27,8 @@
 	  "launched by the same operator in place of others")                                      \
 	X(WORK_SLOWER_COUNT, "slower_count", COUNT, "that take longer")                            \
 	X(WORK_FASTER_COUNT, "faster_count", COUNT, "that take less")                              \
-	X(WORK_MORE_CALLS_COUNT, "more_calls_count", COUNT, "with more calls a step")              \
-	X(WORK_FEWER_CALLS_COUNT, "fewer_calls_count", COUNT, "with fewer calls a step")           \
+	X(WORK_MORE_CALLS_COUNT, "more_calls_count", COUNT, "with more calls per step")            \
+	X(WORK_FEWER_CALLS_COUNT, "fewer_calls_count", COUNT, "with fewer calls per step")         \
 	X(WORK_UNCLEAR_COUNT, "unclear_count", COUNT,                                              \
 	  "whose time differs, and cannot be told from chance")                                    \
 	X(WORK_IS_CUT, "is_cut", FLAG,                                                             \

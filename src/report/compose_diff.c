@@ -13,7 +13,7 @@ static void (*const sections[])(const struct panel *panel) = {
 	tsi_section_fact_changes,
 };
 
-/* "8 ranks · 30 steps · 412.3 ms a step · saved by tscope 0.1.0" */
+/* "8 ranks · 30 steps · 412.3 ms per step · saved by tscope 0.1.0" */
 static void put_outline(const struct panel *panel, const struct tscope_diff_side *side)
 {
 	const struct panel of_side = tsi_panel(panel->doc, side->analysis, panel->options);
@@ -25,7 +25,7 @@ static void put_outline(const struct panel *panel, const struct tscope_diff_side
 	if (steps > 0)
 		tsi_panel_count(panel, line, steps, "step", "steps");
 	if (tsi_panel_has(&of_side, "step_time.mean_ns"))
-		tsi_doc_item(panel->doc, line, "%s a step",
+		tsi_doc_item(panel->doc, line, "%s per step",
 			     tsi_panel_number(&of_side, "step_time.mean_ns"));
 	if (side->run)
 		tsi_panel_count(panel, line, (int64_t)tscope_run_input_count(side->run), "file",

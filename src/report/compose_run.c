@@ -98,7 +98,7 @@ static void put_name(const struct panel *panel, enum doc_place place, const stru
 	tsi_doc_name(panel->doc, place, NULL, name);
 }
 
-/* "8 ranks · 30 steps · 412.3 ms a step" */
+/* "8 ranks · 30 steps · 412.3 ms per step" */
 static void put_outline(const struct panel *panel, enum doc_role role)
 {
 	const struct tscope_run *run = panel->report->run;
@@ -115,7 +115,7 @@ static void put_outline(const struct panel *panel, enum doc_role role)
 	if (steps == 0)
 		return;
 	tsi_panel_count(panel, line, steps, "step", "steps");
-	tsi_doc_item(panel->doc, line, "%s a step", tsi_panel_number(panel, "step_time.mean_ns"));
+	tsi_doc_item(panel->doc, line, "%s per step", tsi_panel_number(panel, "step_time.mean_ns"));
 }
 
 /* ---- what is missing from the figures ---- */

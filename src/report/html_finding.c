@@ -109,7 +109,7 @@ void tsi_html_finding(FILE *out, const struct tscope_finding *finding, size_t pa
 		tsi_number_people_int(time, finding->gain_ns, TSCOPE_UNIT_NS);
 		fprintf(out, "<span class=\"gain\">saves %s<b>",
 			finding->gain_basis == TSCOPE_GAIN_BOUND ? "up to " : "");
-		put(out, "", time, "</b> a step</span>");
+		put(out, "", time, "</b> per step</span>");
 	}
 	fputs("</summary>\n", out);
 	if (*finding->advice != '\0')

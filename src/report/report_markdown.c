@@ -266,7 +266,7 @@ static void put_finding(struct sink *sink, const struct tscope_finding *finding)
 		char time[NUMBER_MAX];
 
 		tsi_number_people_int(time, finding->gain_ns, TSCOPE_UNIT_NS);
-		tsi_sink_print(sink, "; saves %s%s a step",
+		tsi_sink_print(sink, "; saves %s%s per step",
 			       finding->gain_basis == TSCOPE_GAIN_BOUND ? "up to " : "", time);
 	}
 	tsi_sink_put(sink, "\n");

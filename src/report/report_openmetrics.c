@@ -233,7 +233,7 @@ static void put_findings(struct metrics *m)
 	put_head(m, "tscope_finding", NULL, "1 for each finding");
 	put_finding_family(m, "tscope_finding", false);
 	put_head(m, "tscope_finding_gain_seconds", "seconds",
-		 "time of a step that a finding would win");
+		 "time per step that a finding would save");
 	put_finding_family(m, "tscope_finding_gain_seconds", true);
 }
 

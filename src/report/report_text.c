@@ -394,7 +394,7 @@ static void put_finding(struct text_writer *w, const struct tscope_finding *find
 		char time[NUMBER_MAX];
 
 		tsi_number_people_int(time, finding->gain_ns, TSCOPE_UNIT_NS);
-		snprintf(text, sizeof(text), "saves %s%s a step",
+		snprintf(text, sizeof(text), "saves %s%s per step",
 			 finding->gain_basis == TSCOPE_GAIN_BOUND ? "up to " : "", time);
 		put_indented(w, text);
 	}

@@ -27,11 +27,11 @@ void tsi_section_callbacks(const struct panel *panel)
 		{ "different", "callbacks.name_count" },
 		{ "calls", "callbacks.call_count" },
 		{ "in all", "callbacks.total_ns" },
-		{ "the profiler's own in a step", "callbacks.profiler_ns_per_step" },
+		{ "the profiler's own per step", "callbacks.profiler_ns_per_step" },
 	};
 	static const struct column columns[] = {
 		{ "callback", "name", 0 },    { "kind", "kind", 12 },
-		{ "calls", "call_count", 8 }, { "in a step", "step_ns", 11 },
+		{ "calls", "call_count", 8 }, { "per step", "step_ns", 11 },
 		{ "share", "step_ratio", 9 }, { "longest", "max_ns", 11 },
 		{ "total", "total_ns", 11 },
 	};

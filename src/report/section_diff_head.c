@@ -42,7 +42,8 @@ static void put_setup(const struct panel *panel)
 				 tsi_change_text(&setup, "what"), tsi_change_text(&setup, "a"),
 				 tsi_change_text(&setup, "b"));
 	if (same_work.kind == TSCOPE_VALUE_FLAG && !same_work.flag)
-		tsi_panel_append(panel, &text, "; a step does other work: compare throughput");
+		tsi_panel_append(panel, &text,
+				 "; the steps do different work, so compare throughput");
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "SETUP", "%s", text);
 }
 

@@ -343,7 +343,7 @@ static void put_work_notes(const struct panel *panel, struct doc_change *line,
 	if (strcmp(a, b) != 0 && !tsi_change_is(work, "change", "new") &&
 	    !tsi_change_is(work, "change", "gone"))
 		tsi_doc_change_note(panel->doc, line,
-				    tsi_panel_print(panel, "calls a step: %s → %s", a, b), "");
+				    tsi_panel_print(panel, "calls per step: %s → %s", a, b), "");
 }
 
 static void put_work(const struct panel *panel, struct doc_changes *changes,

@@ -211,7 +211,7 @@ void tsi_section_roofline(const struct panel *panel)
 		return;
 	title = tsi_panel_number(panel, "flops.total");
 	if (tsi_panel_has(panel, "flops.lost_per_step_ns"))
-		tsi_panel_append(panel, &title, " · operators lose %s a step",
+		tsi_panel_append(panel, &title, " · operators lose %s per step",
 				 tsi_panel_number(panel, "flops.lost_per_step_ns"));
 	tsi_panel_title(panel, DOC_INFO, "flops", "ROOFLINE", "%s", title);
 	tsi_panel_table(panel, "flops.by_operator", columns, TSI_COUNT_OF(columns));

@@ -77,25 +77,25 @@ static size_t shown_count(const struct panel *panel)
 	return count;
 }
 
-/* What the step consists of, in words that go on with "for 62 % of the step". */
+/* What takes "62.1 % of a step of 412.3 ms". */
 static const char *const budget_words[BUDGET_LINE_COUNT] = {
-	[BUDGET_COMPUTE] = "the device computes",
-	[BUDGET_EXPOSED_COMM] = "communication is exposed",
-	[BUDGET_EXPOSED_COPY] = "the device only copies memory",
-	[BUDGET_DATA_STALL] = "the device waits for the data loader",
-	[BUDGET_SYNC_STALL] = "the device idles while the host synchronizes",
-	[BUDGET_LAUNCH_STALL] = "the device waits for the host to launch work",
-	[BUDGET_DEVICE_GAP] = "the device idles between queued kernels",
-	[BUDGET_UNATTRIBUTED] = "the device idles for reasons not recorded",
-	[BUDGET_HOST_DATA] = "the host waits for data",
-	[BUDGET_HOST_FORWARD] = "the host runs forward",
-	[BUDGET_HOST_BACKWARD] = "the host runs backward",
-	[BUDGET_HOST_OPTIMIZER] = "the host runs the optimizer",
-	[BUDGET_HOST_COMM] = "the host communicates",
-	[BUDGET_HOST_OTHER] = "no phase is marked",
+	[BUDGET_COMPUTE] = "compute takes",
+	[BUDGET_EXPOSED_COMM] = "exposed communication takes",
+	[BUDGET_EXPOSED_COPY] = "exposed memory copies take",
+	[BUDGET_DATA_STALL] = "waiting for the data loader takes",
+	[BUDGET_SYNC_STALL] = "idling while the host synchronizes takes",
+	[BUDGET_LAUNCH_STALL] = "waiting for the host to launch work takes",
+	[BUDGET_DEVICE_GAP] = "idling between queued kernels takes",
+	[BUDGET_UNATTRIBUTED] = "unexplained device idle time takes",
+	[BUDGET_HOST_DATA] = "waiting for data takes",
+	[BUDGET_HOST_FORWARD] = "forward takes",
+	[BUDGET_HOST_BACKWARD] = "backward takes",
+	[BUDGET_HOST_OPTIMIZER] = "the optimizer takes",
+	[BUDGET_HOST_COMM] = "communication takes",
+	[BUDGET_HOST_OTHER] = "code outside marked phases takes",
 };
 
-/* "the device computes for 62.1 % of a step of 412.3 ms", or NULL where no step is known */
+/* "compute takes 62.1 % of a step of 412.3 ms", or NULL where no step is known */
 static const char *name_largest_line(const struct panel *panel)
 {
 	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
@@ -111,9 +111,9 @@ static const char *name_largest_line(const struct panel *panel)
 	}
 	if (largest_ns == 0)
 		return NULL;
-	const char *text = tsi_panel_print(
-		panel, "%s for %.1f %% of %s step", budget_words[largest],
-		100 * (double)largest_ns / (double)wall_ns, steps > 1 ? "a" : "the");
+	const char *text = tsi_panel_print(panel, "%s %.1f %% of %s step", budget_words[largest],
+					   100 * (double)largest_ns / (double)wall_ns,
+					   steps > 1 ? "a" : "the");
 	if (tsi_is_budget_of_step(panel))
 		tsi_panel_append(panel, &text, " of %s",
 				 tsi_panel_number(panel, "step_time.mean_ns"));
@@ -121,8 +121,8 @@ static const char *name_largest_line(const struct panel *panel)
 }
 
 /*
- * "aten::addmm itself takes 74.9 % of the step of 2.955 s on the CPU": of a step without a device the
- * operator that takes at least a quarter, or NULL.
+ * "aten::addmm itself takes 74.9 % of the step of 2.955 s on the CPU": the operator that takes at
+ * least a quarter of a step without a device, or NULL.
  */
 static const char *name_host_operator(const struct panel *panel)
 {
@@ -163,13 +163,12 @@ static const char *name_good_use(const struct panel *panel)
 		idle_ns += (double)tsi_panel_int(panel, tsi_budget_lines[i].id);
 	if (!(wall_ns > 0) || idle_ns > LEAST_IDLE_RATIO * wall_ns || kinds.row_count == 0)
 		return NULL;
-	text = tsi_panel_print(panel,
-			       "the step is well used: the device is busy for %.0f %% of the step",
+	text = tsi_panel_print(panel, "the step is well used: the device is busy for %.0f %% of it",
 			       100 * (1 - idle_ns / wall_ns));
 	struct tscope_value total_ns = tsi_table_find(&kinds, 0, "total_ns");
 	double all_ns = (double)tsi_panel_int(panel, "kernels.total_ns");
 	if (total_ns.kind == TSCOPE_VALUE_INT && all_ns > 0)
-		tsi_panel_append(panel, &text, ", %.0f %% of its kernels' time is %s",
+		tsi_panel_append(panel, &text, "; %.0f %% of kernel time is %s",
 				 100 * (double)total_ns.integer / all_ns,
 				 tsi_table_text(&kinds, 0, "kind"));
 	return text;

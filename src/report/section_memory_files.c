@@ -103,7 +103,7 @@ static void put_largest(const struct panel *panel)
 		tsi_doc_item(panel->doc, line, "-");
 }
 
-/* "  what is allocated grows by 1.50 MiB from call to call of training_step" */
+/* "  allocated memory grows by 1.50 MiB per call of training_step" */
 static void put_growth(const struct panel *panel)
 {
 	struct tscope_value growth = tsi_panel_value(panel, "memory_stats.growth_bytes_per_call");
@@ -115,7 +115,7 @@ static void put_growth(const struct panel *panel)
 		return;
 	is_shrinking = growth.real < 0;
 	growth.real = fabs(growth.real);
-	snprintf(text, sizeof(text), "what is allocated %s by %s from call to call of %s",
+	snprintf(text, sizeof(text), "allocated memory %s by %s per call of %s",
 		 is_shrinking ? "shrinks" : "grows",
 		 tsi_panel_people(panel, growth, TSCOPE_UNIT_BYTES), function.text);
 	put_line(panel, text);

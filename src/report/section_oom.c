@@ -82,12 +82,12 @@ static void put_shortage(const struct panel *panel)
 			     tsi_panel_number(panel, "snapshot.oom_driver_bytes"));
 	else if (fits.flag)
 		tsi_doc_note(panel->doc,
-			     "the largest free piece was %s; all free memory in one piece would "
+			     "the largest free block was %s; all free memory in one piece would "
 			     "have sufficed",
 			     largest);
 	else
 		tsi_doc_note(panel->doc,
-			     "the largest free piece was %s; even all free memory in one piece "
+			     "the largest free block was %s; even all free memory in one piece "
 			     "would be %s short",
 			     largest, tsi_panel_number(panel, "snapshot.oom_shortfall_bytes"));
 }

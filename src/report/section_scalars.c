@@ -160,7 +160,7 @@ static void put_pairs(const struct panel *panel)
 	static const struct {
 		const char *words, *ids[2];
 	} pairs[] = {
-		{ "FLOPs of a step",
+		{ "FLOPs per step",
 		  { "logged_efficiency.logged_flops_per_step",
 		    "logged_efficiency.flops_per_step" } },
 		{ "steps a second",

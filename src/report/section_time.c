@@ -123,16 +123,19 @@ const char *tsi_budget_words(const struct panel *panel)
 	int64_t steps = tsi_panel_int(panel, "budget.step_count");
 
 	if (tsi_is_budget_of_step(panel))
-		return tsi_panel_print(panel,
-				       steps > 1 ? "where a step of %s goes, mean of %" PRId64
-						 : "where the step of %s goes",
-				       tsi_panel_number(panel, "step_time.mean_ns"), steps);
+		return tsi_panel_print(
+			panel,
+			steps > 1 ? "where the time of a step goes (%s, mean of %" PRId64 ")"
+				  : "where the time of the step goes (%s)",
+			tsi_panel_number(panel, "step_time.mean_ns"), steps);
 	if (ranks > 1)
 		return tsi_panel_print(
-			panel, "where a rank's time goes in a step, mean of %zu ranks", ranks);
-	return steps > 1
-		       ? tsi_panel_print(panel, "where a traced step goes, mean of %" PRId64, steps)
-		       : "where the traced step goes";
+			panel, "where a rank's time goes per step (mean of %zu ranks)", ranks);
+	return steps > 1 ? tsi_panel_print(panel,
+					   "where the time of a traced step goes (mean of %" PRId64
+					   ")",
+					   steps)
+			 : "where the time of the traced step goes";
 }
 
 void tsi_section_budget(const struct panel *panel)

@@ -12,7 +12,7 @@ void tsi_section_memory(const struct panel *panel)
 		{ "reserved", "memory.peak_reserved_bytes" },
 		{ "mean", "memory.mean_alloc_bytes" },
 		{ "fragmentation", "memory.fragmentation" },
-		{ "growth a step", "memory.growth_bytes_per_step" },
+		{ "growth per step", "memory.growth_bytes_per_step" },
 		{ "requests that failed", "memory.oom_count" },
 	};
 	bool has_oom = tsi_panel_int(panel, "memory.oom_count") > 0;

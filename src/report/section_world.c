@@ -164,7 +164,7 @@ void tsi_section_stragglers(const struct panel *panel)
 	if (count == 0)
 		return;
 	tsi_panel_title(panel, DOC_WARN, "stragglers", "STRAGGLERS",
-			"%zu · up to %s a step slower than the others", count,
+			"%zu · up to %s per step slower than the others", count,
 			tsi_panel_number(panel, "stragglers.excess_ns_per_step"));
 	put_causes(panel);
 	put_common(panel);
@@ -184,7 +184,7 @@ static void put_path(const struct panel *panel)
 		return;
 	tsi_doc_note(
 		panel->doc,
-		"critical path across ranks: %s of its work on rank %lld · %s of transfer a step",
+		"critical path across ranks: %s of its work on rank %lld · %s of transfer per step",
 		tsi_panel_number(panel, "cross_rank_path.main_rank_ratio"), (long long)rank.integer,
 		tsi_panel_number(panel, "cross_rank_path.transfer_ns"));
 }

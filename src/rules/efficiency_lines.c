@@ -23,10 +23,9 @@ struct line {
 };
 
 static const struct line lines[] = {
-	{ "compute_overhead", "compute beyond what the FLOPs take",
+	{ "compute_overhead", "compute overhead (kernels below peak)",
 	  "run under bf16 autocast so that tensor cores work, torch.compile the model, enlarge the "
-	  "batch, use fused attention and a fused optimizer; see kernels.by_name for what costs "
-	  "most",
+	  "batch, use fused attention and a fused optimizer; --show kernels lists what costs most",
 	  CAUSE_low_mfu, GAIN_COMPUTE },
 	{ "data_stall", "waiting for data",
 	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "
@@ -38,35 +37,33 @@ static const struct line lines[] = {
 	  "send bf16, enlarge the batch per rank",
 	  CAUSE_comm_exposed, GAIN_COMM_TRANSFER },
 	{ "other", "code outside marked phases",
-	  "find out what it is: put marks around logging, checkpoints and evaluation in the loop, "
-	  "or read a trace with the Python stack",
+	  "find out what it is: mark logging, checkpoints and evaluation in the loop, or record a "
+	  "trace with Python stacks",
 	  CAUSE_low_mfu, GAIN_STEP },
 };
 
 /* With a trace, the budget shows further lines. */
 static const struct line other_of_trace = {
 	"other", "time in which the device neither computes nor communicates",
-	"begin with the longest of the budget's other lines: data, synchronisation, launches, gaps "
-	"or "
+	"start with the longest other line of the budget: data, synchronization, launches, gaps or "
 	"copies",
 	CAUSE_unrecorded_work, GAIN_STEP
 };
 
 /* Recorded shapes show which operators it is. */
 static const struct line overhead_of_operators = {
-	"compute_overhead", "compute beyond what the FLOPs take",
-	"begin with the operators that lose most (flops.by_operator): larger batches and sizes "
-	"that are multiples of 128 for products, fused attention; torch.compile and a fused "
-	"optimizer for what lies between them",
+	"compute_overhead", "compute overhead (kernels below peak)",
+	"start with the operators that lose most (--show roofline): larger batches, GEMM sizes in "
+	"multiples of 128, fused attention; then torch.compile and a fused optimizer",
 	CAUSE_low_mfu, GAIN_COMPUTE
 };
 
 /* And where forward work is repeated, whether that could be less. */
 static const struct line overhead_of_repeats = {
-	"compute_overhead", "compute beyond what the FLOPs take",
-	"checkpoint no more activations than memory demands: fewer layers, or only what is cheap "
-	"to compute again (selective checkpointing); then see the operators that lose most "
-	"(flops.by_operator)",
+	"compute_overhead", "compute overhead (kernels below peak)",
+	"checkpoint no more activations than memory requires: fewer layers, or only what is cheap "
+	"to recompute (selective checkpointing); then look at the operators that lose most (--show "
+	"roofline)",
 	CAUSE_low_mfu, GAIN_COMPUTE
 };
 
@@ -109,10 +106,10 @@ static void tell_row(struct rule_context *ctx, size_t row, const struct line *in
 
 	if (line && line != in_title && tsi_is_worth_telling(ratio))
 		tsi_rule_detail(
-			ctx, "%s %.0f %%%s", line->words, 100 * ratio,
+			ctx, "%.0f %% %s%s", 100 * ratio, line->words,
 			line->cause == CAUSE_comm_exposed &&
 					tsi_is_worth_telling(tsi_divide_comm(ctx, ratio).waiting)
-				? ", waiting included"
+				? " (including waiting)"
 				: "");
 }
 

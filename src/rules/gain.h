@@ -32,7 +32,7 @@
 	X(GAIN_DATA, DATA_STALL)                                                                   \
 	X(GAIN_SYNC, SYNC_STALL)                                                                   \
 	X(GAIN_BLOCKING_COPY, SYNC_STALL)                                                          \
-	X(GAIN_LAUNCH, LAUNCH_STALL) /* launch calls and dispatch of operators */                  \
+	X(GAIN_LAUNCH, LAUNCH_STALL) /* launch calls and operator dispatch */                      \
 	X(GAIN_PYTHON, LAUNCH_STALL)                                                               \
 	X(GAIN_CALLBACK, LAUNCH_STALL)                                                             \
 	X(GAIN_GC, LAUNCH_STALL)                                                                   \

@@ -35,17 +35,17 @@ static const struct idle_cause_row rows[] = {
 	ROW(launch_stall, "launch calls that stall", launch_overhead, HOST_STALL),
 	ROW(cpu_work, "operators on the CPU", cpu_only_work, CPU_WORK),
 	ROW(op_stall, "pauses inside operators", launch_overhead, HOST_STALL),
-	ROW(op_overhead, "dispatch of operators", launch_overhead, LAUNCH),
+	ROW(op_overhead, "operator dispatch", launch_overhead, LAUNCH),
 	ROW(python, "Python between operators", host_python, PYTHON),
-	ROW(host_unrecorded, "host time not recorded", unrecorded_work, PYTHON),
+	ROW(host_unrecorded, "unrecorded host time", unrecorded_work, PYTHON),
 	ROW(launch_call, "launch calls", launch_overhead, LAUNCH),
 	ROW(queue_full, "a full launch queue", small_kernels, DEVICE_GAP),
 	ROW(device_gap, "gaps between queued kernels", small_kernels, DEVICE_GAP),
-	ROW(start_latency, "start latency of kernels", launch_overhead, DEVICE_GAP),
+	ROW(start_latency, "kernel start latency", launch_overhead, DEVICE_GAP),
 	ROW(dependency, "other streams and devices", comm_wait, DEVICE_GAP),
 	ROW(unrecorded, "unrecorded work", unrecorded_work, UNRECORDED),
-	ROW(unlinked, "work without a launch call", unrecorded_work, UNRECORDED),
-	ROW(edge, "the end of the capture", unrecorded_work, UNRECORDED),
+	ROW(unlinked, "work without a recorded launch", unrecorded_work, UNRECORDED),
+	ROW(edge, "the edges of the capture", unrecorded_work, UNRECORDED),
 };
 
 static const struct idle_cause_row *row_of(const char *cause)
@@ -106,8 +106,8 @@ static bool is_of_cause(const struct rule_context *ctx, const char *table, size_
 }
 
 /*
- * "dispatch of operators 43.1 % (aten::copy_ 12.0 %, aten::mm 7.1 %)"; of the only cause, whose
- * share the title has, "mostly aten::copy_ 12.0 %, aten::mm 7.1 %".
+ * "43.1 % operator dispatch (12.0 % aten::copy_, 7.1 % aten::mm)"; where the title already has the
+ * share, because there is one cause only: "12.0 % aten::copy_, 7.1 % aten::mm".
  */
 static void tell_cause(struct rule_context *ctx, const struct idle_cause_row *cause, bool is_only)
 {
@@ -125,17 +125,17 @@ static void tell_cause(struct rule_context *ctx, const struct idle_cause_row *ca
 		if (!is_of_cause(ctx, CULPRITS, row, cause->name) || *name == '\0' ||
 		    !tsi_is_worth_telling(part / step_ns))
 			continue;
-		snprintf(culprits + length, sizeof(culprits) - length, "%s%.*s %.1f %%",
-			 count++ > 0 ? ", " : "", CULPRIT_CHARS, tsi_kernel_words(name).text,
-			 100 * part / step_ns);
+		snprintf(culprits + length, sizeof(culprits) - length, "%s%.1f %% %.*s",
+			 count++ > 0 ? ", " : "", 100 * part / step_ns, CULPRIT_CHARS,
+			 tsi_kernel_words(name).text);
 	}
 	tsi_str_drop_partial(culprits);
 	if (is_only && count > 0)
-		tsi_rule_detail(ctx, "mostly %s", culprits);
+		tsi_rule_detail(ctx, "%s", culprits);
 	else if (count > 0)
-		tsi_rule_detail(ctx, "%s %.1f %% (%s)", cause->words, 100 * share, culprits);
+		tsi_rule_detail(ctx, "%.1f %% %s (%s)", 100 * share, cause->words, culprits);
 	else if (!is_only)
-		tsi_rule_detail(ctx, "%s %.1f %%", cause->words, 100 * share);
+		tsi_rule_detail(ctx, "%.1f %% %s", 100 * share, cause->words);
 }
 
 /* An empty text stands for nothing. */
@@ -225,6 +225,6 @@ void tsi_tell_idle_causes(struct rule_context *ctx)
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++) {
 		double share = tsi_rule_real(ctx, rows[i].fact) / step_ns;
 		if (tsi_is_worth_telling(share))
-			tsi_rule_detail(ctx, "%s %.1f %%", rows[i].words, 100 * share);
+			tsi_rule_detail(ctx, "%.1f %% %s", 100 * share, rows[i].words);
 	}
 }

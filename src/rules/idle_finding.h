@@ -35,7 +35,7 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
 /* A cause of idle time and what a finding would make of it. */
 struct idle_cause_row {
 	const char *name, *fact; /* "op_overhead", "idle.op_overhead_ns" */
-	const char *words;       /* "dispatch of operators" */
+	const char *words;       /* "operator dispatch" */
 	enum rule_cause cause;
 	enum gain_part part;
 };

@@ -159,10 +159,10 @@ void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slo
 		tsi_place_kernel(ctx, kernel);
 		double gain_ms = tsi_operator_step_ms(ctx, worst->row, worst->gain_ns);
 		if (gain_ms > 0)
-			tsi_rule_detail(ctx, "%s could be %.2f ms a step shorter", words.text,
+			tsi_rule_detail(ctx, "%s could be %.2f ms per step shorter", words.text,
 					gain_ms);
 		else if (worst->gain_ns == 0)
-			tsi_rule_detail(ctx, "%s takes %.2f ms a step", words.text,
+			tsi_rule_detail(ctx, "%s takes %.2f ms per step", words.text,
 					tsi_operator_step_ms(ctx, worst->row, worst->ns));
 	}
 	if (slow->worst[0].ns > 0)

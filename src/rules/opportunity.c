@@ -48,8 +48,12 @@ static void set_subject(struct rule_context *ctx, size_t row)
 	subject->kernel = text(ctx, row, "event");
 }
 
-/* "aten::mul 3.20 ms a step"; of events without an operator their own name. */
-static void append_launcher(const struct rule_context *ctx, size_t row, char words[WORDS_BYTES])
+/*
+ * "3.20 ms per step in aten::mul, 1.10 ms in aten::add"; events without an operator go by their own
+ * name.
+ */
+static void append_launcher(const struct rule_context *ctx, size_t row, const char *where,
+			    char words[WORDS_BYTES])
 {
 	double step_count = tsi_rule_real(ctx, "opportunities.step_count");
 	const char *op = text(ctx, row, "operator");
@@ -59,8 +63,9 @@ static void append_launcher(const struct rule_context *ctx, size_t row, char wor
 	snprintf(name, sizeof(name), "%.63s",
 		 *op ? op : tsi_kernel_words(text(ctx, row, "event")).text);
 	tsi_str_drop_partial(name);
-	snprintf(words + length, WORDS_BYTES - length, "%s%s %.2f ms", length ? ", " : "", name,
-		 (double)integer(ctx, row, "ns") / step_count / 1e6);
+	snprintf(words + length, WORDS_BYTES - length,
+		 length ? ", %.2f ms %s %s" : "%.2f ms per step %s %s",
+		 (double)integer(ctx, row, "ns") / step_count / 1e6, where, name);
 }
 
 /* Where the longest event of a launcher is. */
@@ -69,7 +74,7 @@ static void tell_site(struct rule_context *ctx, size_t row)
 	const char *op = text(ctx, row, "operator");
 	char words[NAME_BYTES + 16];
 
-	snprintf(words, sizeof(words), "the longest%s%.63s", *op ? " of " : "", op);
+	snprintf(words, sizeof(words), "the longest%s%.63s", *op ? " " : "", op);
 	tsi_str_drop_partial(words);
 	tsi_rule_site(ctx, LAUNCHERS, row, words);
 }
@@ -77,6 +82,7 @@ static void tell_site(struct rule_context *ctx, size_t row)
 void tsi_blame_launchers(struct rule_context *ctx, const char *remedy)
 {
 	size_t rows[SHOWN_LAUNCHERS], shown = 0;
+	const char *where = strcmp(remedy, "launch_less") == 0 ? "before" : "in";
 	char words[WORDS_BYTES] = "";
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, LAUNCHERS) && shown < SHOWN_LAUNCHERS;
@@ -86,13 +92,12 @@ void tsi_blame_launchers(struct rule_context *ctx, const char *remedy)
 		if (!shown)
 			set_subject(ctx, row);
 		rows[shown++] = row;
-		append_launcher(ctx, row, words);
+		append_launcher(ctx, row, where, words);
 		tsi_rule_place(ctx, integer(ctx, row, "start_ns"), integer(ctx, row, "longest_ns"));
 	}
 	if (!shown)
 		return;
-	tsi_rule_detail(ctx, "most %s %s a step",
-			strcmp(remedy, "launch_less") == 0 ? "before" : "in", words);
+	tsi_rule_detail(ctx, "%s", words);
 	for (size_t i = 0; i < shown; i++)
 		tell_site(ctx, rows[i]);
 }

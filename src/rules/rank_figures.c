@@ -134,8 +134,8 @@ void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm)
 {
 	if (tsi_is_worth_telling(comm->waiting))
 		tsi_rule_detail(ctx,
-				"ranks wait for slower ones for another %.1f %% of the step, "
-				"%.0f %% of communication",
+				"waiting for slower ranks takes another %.1f %% of the step (%.0f "
+				"%% of communication)",
 				100 * comm->waiting, tsi_comm_percent(comm, comm->waiting));
 }
 
@@ -143,9 +143,10 @@ void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *co
 {
 	if (comm->is_known || tsi_rule_has(ctx, "distributed.mean_comm_fraction"))
 		return;
-	tsi_rule_detail(ctx, "one rank alone does not tell waiting for slower ranks from transfer");
-	tsi_rule_advice(ctx, "read all ranks together (tscope report DIR) to see who "
-			     "waits for whom; what remains is transfer: overlap it with backward, "
+	tsi_rule_detail(ctx,
+			"one rank's trace cannot separate waiting for slower ranks from transfer");
+	tsi_rule_advice(ctx, "read all ranks together (tscope report DIR) to see who waits for "
+			     "whom; what remains is transfer: overlap it with backward, "
 			     "send less (bf16, no_sync between accumulated batches), enlarge the "
 			     "batch per rank");
 }
@@ -154,8 +155,7 @@ void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
 {
 	if (tsi_is_worth_telling(comm->between_stages))
 		tsi_rule_detail(ctx,
-				"for a further %.1f %% stages of the pipeline send to each other "
-				"or wait for that",
+				"pipeline stages exchange data or wait for it for another %.1f %%",
 				100 * comm->between_stages);
 }
 

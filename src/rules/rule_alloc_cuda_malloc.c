@@ -29,7 +29,7 @@ static void fire_bypass(struct rule_context *ctx, double steps)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
 		      "the caching allocator is bypassed: %.0f %% of new tensors call cudaMalloc",
 		      100 * tsi_rule_real(ctx, "launches.uncached_ratio"));
-	tsi_rule_detail(ctx, "%" PRId64 " calls allocate, %" PRId64 " free, %.2f ms inside them",
+	tsi_rule_detail(ctx, "%" PRId64 " allocating and %" PRId64 " freeing calls take %.2f ms",
 			tsi_rule_int(ctx, "launches.malloc_count"),
 			tsi_rule_int(ctx, "launches.free_count"),
 			(double)(tsi_rule_int(ctx, "launches.malloc_ns") +
@@ -57,14 +57,14 @@ static void fire_recurrence(struct rule_context *ctx, double steps)
 
 	tsi_rule_fire(
 		ctx, tsi_rule_grade(ctx, ns_per_step / tsi_rule_real(ctx, "step_time.mean_ns")),
-		"%" PRId64 " of %.0f later steps still call cudaMalloc or cudaFree: %.2f ms a "
-		"step inside them",
+		"%" PRId64
+		" of %.0f later steps still call cudaMalloc or cudaFree, for %.2f ms per step",
 		tsi_rule_int(ctx, "launches.allocating_step_count"), steps, ns_per_step / 1e6);
-	tsi_rule_detail(ctx, "%" PRId64 " calls allocate, %" PRId64 " free", mallocs, frees);
+	tsi_rule_detail(ctx, "%" PRId64 " allocating and %" PRId64 " freeing calls", mallocs,
+			frees);
 	if (frees > 0)
-		tsi_rule_detail(ctx,
-				"memory goes back to the driver: empty_cache() in the loop, or "
-				"the device is full");
+		tsi_rule_detail(ctx, "memory is returned to the driver: empty_cache() in the loop, "
+				     "or the device is full");
 	gain(ctx, steps);
 }
 
@@ -83,9 +83,9 @@ static void evaluate_alloc_cuda_malloc(struct rule_context *ctx)
 	double calls = tsi_rule_real(ctx, "launches.steady_malloc_count") +
 		       tsi_rule_real(ctx, "launches.steady_free_count");
 	if (steps < 2) {
-		tsi_rule_undecided(ctx, calls > 0,
-				   "2 complete steps: it needs 3, as the first fills the cache "
-				   "and one more does not show what recurs");
+		tsi_rule_undecided(
+			ctx, calls > 0,
+			"2 complete steps; it needs 3, since the first one fills the cache");
 		return;
 	}
 	if (recurs(ctx, steps) && calls / steps >= tsi_rule_parameter(ctx, "threshold"))

@@ -30,7 +30,7 @@ static void evaluate_copy_exposed(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "the device only copies memory for %.1f %% of the step", 100 * share);
+		      "exposed memory copies take %.1f %% of the step", 100 * share);
 	tell_direction(ctx);
 	tsi_gain_share(ctx, GAIN_COPY, share);
 }

@@ -66,7 +66,7 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "copies of memory that is not pinned take %.1f %% of the device's time",
+		      "copies of pageable (unpinned) host memory take %.1f %% of device time",
 		      100 * share);
 	tell_copies(ctx);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++)

@@ -15,7 +15,7 @@ static void fire(struct rule_context *ctx, const struct comm_shares *comm)
 
 	if (tsi_is_worth_telling(comm->waiting))
 		tsi_rule_fire(ctx, severity,
-			      "transfer takes %.1f %% of the step, %.0f %% of communication",
+			      "transfer takes %.1f %% of the step (%.0f %% of communication)",
 			      100 * comm->moving, tsi_comm_percent(comm, comm->moving));
 	else
 		tsi_rule_fire(ctx, severity, "communication takes %.1f %% of the step",

@@ -11,10 +11,10 @@ static void evaluate_dist_data_parallel(struct rule_context *ctx)
 	if (!(count >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "one process serves several devices: torch.nn.DataParallel");
+		      "torch.nn.DataParallel: one process drives several devices");
 	tsi_rule_detail(ctx,
-			"it scatters, broadcasts and gathers %.0f times a step, %.1f %% of "
-			"the step on the host",
+			"it scatters, broadcasts and gathers %.0f times per step, which takes the "
+			"host %.1f %% of it",
 			count, 100 * share);
 	tsi_tell_pattern(ctx, "data_parallel", "Broadcast");
 	tsi_gain_host_share(ctx, GAIN_LAUNCH, share);

@@ -26,25 +26,26 @@ static void evaluate_dist_expert_imbalance(struct rule_context *ctx)
 	if (!(ratio >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
-		      "experts are loaded unevenly: the busiest rank of an all-to-all receives "
-		      "%.2f times the mean",
+		      "unbalanced experts: the busiest rank of an all-to-all receives %.2f times "
+		      "the mean",
 		      ratio);
 	if (tsi_has_busiest_experts(ctx, tsi_named_slow_rank(ctx)))
 		tsi_rule_merge_with(ctx, CAUSE_straggler);
 	if (isfinite(load))
-		tsi_rule_detail(ctx,
-				"rank %" PRId64 " gets most over the whole capture, %.2f times "
-				"the mean of its group",
-				tsi_rule_int(ctx, "experts.busiest_rank"), load);
+		tsi_rule_detail(
+			ctx,
+			"rank %" PRId64
+			" receives most over the whole capture: %.2f times its group's mean",
+			tsi_rule_int(ctx, "experts.busiest_rank"), load);
 	/* The busiest rank changes: none exceeds the others by as much throughout. */
 	if (load - 1 < (ratio - 1) / 2)
-		tsi_rule_detail(ctx, "it is mostly another rank each time");
+		tsi_rule_detail(ctx, "the busiest rank keeps changing");
 }
 
 const struct rule tsi_rule_dist_expert_imbalance = {
 	.def = {
 		.id = "DIST.EXPERT_IMBALANCE",
-		.summary = "experts are loaded unevenly",
+		.summary = "experts are unbalanced",
 		.trigger = "Fires where the busiest rank of an all-to-all with uneven sizes "
 			   "receives at least threshold times as much as the mean rank of its "
 			   "group, in the mean of all of them; high from high on, else med.",

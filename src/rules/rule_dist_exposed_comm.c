@@ -18,7 +18,7 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
 	if (tsi_is_worth_telling(comm.waiting))
 		tsi_rule_detail(ctx,
-				"another %.1f %%, %.0f %% of exposed communication, is waiting for "
+				"another %.1f %% (%.0f %% of exposed communication) is waiting for "
 				"slower ranks",
 				100 * comm.waiting, tsi_comm_percent(&comm, comm.waiting));
 	tsi_advise_all_ranks(ctx, &comm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DIST.LOAD_IMBALANCE: the work differs from rank to rank, and not always the same is slowest. */
+/* DIST.LOAD_IMBALANCE: some ranks have more work than others, not always the same ones. */
 #include "rules/rank_figures.h"
 
 /* Whether ranks differ in compute. Assumed without traces. */
@@ -28,8 +28,8 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 		"load imbalance: %.1f %% of compute time is lost waiting for the slowest rank",
 		100 * lost);
 	tsi_rule_detail(ctx,
-			"compute varies by %.1f %% of its mean from rank to rank; the slowest is "
-			"%.2f ms behind the median",
+			"compute varies by %.1f %% across ranks (standard deviation); the slowest "
+			"is %.2f ms behind the median",
 			100 * cv, tsi_ms(tsi_rule_int(ctx, "distributed.sync_skew_ns")));
 	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns",
 			   tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
@@ -38,7 +38,7 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 const struct rule tsi_rule_dist_load_imbalance = {
 	.def = {
 		.id = "DIST.LOAD_IMBALANCE",
-		.summary = "the work differs from rank to rank",
+		.summary = "some ranks have more work than others",
 		.trigger = "Fires where distributed.slow_ranks names no rank, no pipeline gives "
 			   "ranks different work (DIST.PIPELINE_BUBBLE judges that), the compute "
 			   "of the ranks varies by at least threshold, and at least lost is lost "

@@ -32,7 +32,7 @@ static void evaluate_dist_missing_rank(struct rule_context *ctx)
 
 	/* No fact of the definition's: those must be reliable, and this counts no time. */
 	if (!tsi_rule_has(ctx, "distributed.missing_rank_count")) {
-		tsi_rule_skip(ctx, "needs files of two or more ranks that say how many there are");
+		tsi_rule_skip(ctx, "needs files of two or more ranks that record the world size");
 		return;
 	}
 	if (missing < tsi_rule_parameter(ctx, "threshold"))

@@ -16,10 +16,10 @@ static void describe_inferred(struct rule_context *ctx)
 				tsi_rule_int(ctx, "pipeline.microbatch_count"),
 				tsi_rule_int(ctx, "pipeline.stage_count"));
 	if (tsi_rule_int(ctx, "pipeline.virtual_stage_count") > 1)
-		tsi_rule_detail(ctx, "each gone through %" PRId64 " times",
+		tsi_rule_detail(ctx, "%" PRId64 " virtual stages per rank",
 				tsi_rule_int(ctx, "pipeline.virtual_stage_count"));
 	if (imbalance >= 0.01)
-		tsi_rule_detail(ctx, "stage %" PRId64 " computes %.1f %% more than the mean one",
+		tsi_rule_detail(ctx, "stage %" PRId64 " computes %.1f %% more than the mean",
 				tsi_rule_int(ctx, "pipeline.busiest_stage"), 100 * imbalance);
 	tsi_rule_evidence(ctx, "pipeline.microbatch_count");
 	tsi_rule_evidence(ctx, "pipeline.virtual_stage_count");
@@ -33,10 +33,10 @@ static void describe_excess(struct rule_context *ctx, bool has_ideal)
 	double ideal = tsi_rule_real(ctx, "pipeline.ideal_bubble_ratio");
 
 	if (tsi_rule_has(ctx, "pipeline.stall_ratio"))
-		tsi_rule_detail(ctx, "of compute and waiting for one another %.1f %% is waiting",
+		tsi_rule_detail(ctx, "%.1f %% of compute and waiting is waiting",
 				100 * tsi_rule_real(ctx, "pipeline.stall_ratio"));
 	if (has_ideal)
-		tsi_rule_detail(ctx, "%.1f points more than the ideal %.1f %%", 100 * excess,
+		tsi_rule_detail(ctx, "%.1f points above the ideal %.1f %%", 100 * excess,
 				100 * ideal);
 }
 
@@ -47,10 +47,10 @@ static void fire_few_microbatches(struct rule_context *ctx)
 
 	/* idle/busy is (p-1)/(m*v): it halves with twice the microbatches. */
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "too few microbatches: the stages of the pipeline idle for %.1f %% of the "
-		      "step, %.1f %% even in the best case",
+		      "too few microbatches: pipeline stages idle for %.1f %% of the step, %.1f %% "
+		      "even at best",
 		      100 * tsi_rule_real(ctx, "pipeline.bubble_ratio"), 100 * ideal);
-	tsi_rule_detail(ctx, "twice as many, of half the size: %.1f %% in the best case",
+	tsi_rule_detail(ctx, "twice as many, half the size: %.1f %% at best",
 			100 * ideal / (2 - ideal));
 	tsi_rule_advice(ctx, "raise the number of microbatches (smaller ones, or a larger global "
 			     "batch) to four times the stages, or use an interleaved schedule");
@@ -76,10 +76,10 @@ static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 		      value >= tsi_rule_parameter(ctx, has_ideal ? "high" : "bubble_high")
 			      ? TSCOPE_SEVERITY_HIGH
 			      : TSCOPE_SEVERITY_MED,
-		      "the stages of the pipeline idle for %.1f %% of the step", 100 * bubble);
+		      "pipeline stages idle for %.1f %% of the step", 100 * bubble);
 	describe_excess(ctx, has_ideal);
 	if (tsi_rule_has(ctx, "pipeline.idlest_stage"))
-		tsi_rule_detail(ctx, "most in stage %" PRId64,
+		tsi_rule_detail(ctx, "stage %" PRId64 " idles most",
 				tsi_rule_int(ctx, "pipeline.idlest_stage"));
 	if (tsi_rule_has(ctx, "pipeline.excess_ns_per_step"))
 		tsi_rule_gain(ctx, GAIN_STEP, tsi_rule_int(ctx, "pipeline.excess_ns_per_step"));

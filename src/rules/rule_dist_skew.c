@@ -66,10 +66,10 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(
 		ctx, TSCOPE_SEVERITY_MED,
-		"the slowest rank of a step arrives %.2f ms (%.1f %% of it) after the median rank",
+		"the slowest rank arrives %.2f ms (%.1f %% of the step) after the median rank",
 		tsi_ms(skew_ns), 100 * share);
 	if (tsi_rule_knows(ctx, "arrivals.mean_skew_ns"))
-		tsi_rule_detail(ctx, "from the first to the last arrival at a collective %.2f ms",
+		tsi_rule_detail(ctx, "the last rank reaches a collective %.2f ms after the first",
 				tsi_ms(tsi_rule_int(ctx, "arrivals.mean_skew_ns")));
 	name_last(ctx);
 	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns", skew_ns);

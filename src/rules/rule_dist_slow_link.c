@@ -71,19 +71,19 @@ static void describe(struct rule_context *ctx, const struct slow *slow)
 	const char *span = text(ctx, slow->worst, "span");
 
 	if (isfinite(own))
-		tsi_rule_detail(ctx, "%.1f GB/s of bus bandwidth, its likes %.1f GB/s", own,
+		tsi_rule_detail(ctx, "bus bandwidth %.1f GB/s, comparable links %.1f GB/s", own,
 				own * (1 + slowdown));
 	if (group[0])
 		tsi_rule_detail(ctx, "process group %s", group);
 	if (strcmp(span, "intra_node") == 0)
-		tsi_rule_detail(ctx, "all on one node, as its likes are");
+		tsi_rule_detail(ctx, "all on one node, like the links compared");
 	else if (strcmp(span, "inter_node") == 0)
-		tsi_rule_detail(ctx, "on several nodes, as its likes are");
+		tsi_rule_detail(ctx, "on several nodes, like the links compared");
 	else
-		tsi_rule_detail(ctx, "which ranks share a node is not known: it may be alone in "
-				     "crossing nodes");
+		tsi_rule_detail(ctx, "which ranks share a node is unknown: it may be the only link "
+				     "between nodes");
 	if (slow->link_count > 1)
-		tsi_rule_detail(ctx, "%zu links and sizes are slow in all", slow->link_count);
+		tsi_rule_detail(ctx, "%zu slow links and sizes in total", slow->link_count);
 }
 
 /* Only transfer that nothing hides makes steps longer. */
@@ -107,11 +107,11 @@ static void evaluate_dist_slow_link(struct rule_context *ctx)
 	if (slow.link_count == 0)
 		return;
 	double slowdown = cell(ctx, slow.worst, "slowdown_ratio");
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, slowdown),
-		      "%s of %.1f MiB between ranks %s takes %.0f %% longer than between others",
-		      text(ctx, slow.worst, "kind"),
-		      cell(ctx, slow.worst, "message_bytes") / 0x1p20,
-		      text(ctx, slow.worst, "ranks"), 100 * slowdown);
+	tsi_rule_fire(
+		ctx, tsi_rule_grade(ctx, slowdown),
+		"%s of %.1f MiB between ranks %s takes %.0f %% longer than between other ranks",
+		text(ctx, slow.worst, "kind"), cell(ctx, slow.worst, "message_bytes") / 0x1p20,
+		text(ctx, slow.worst, "ranks"), 100 * slowdown);
 	describe(ctx, &slow);
 	put_recoverable(ctx, &slow);
 }

@@ -177,14 +177,13 @@ static void fire(struct rule_context *ctx, enum tscope_severity severity, const 
 
 	describe_lateness(lateness, sizeof(lateness), ctx, slow);
 	if (slow->count == 1)
-		tsi_rule_fire(ctx, severity, "rank %" PRId64 " %s; without %s %.2f ms less%s",
-			      slow->rank, lateness,
-			      slow->is_stalling ? "these a step takes" : "it a step takes", gain_ms,
-			      slow->is_stalling ? " on average" : "");
+		tsi_rule_fire(ctx, severity,
+			      "rank %" PRId64 " %s; fixing %s saves %.2f ms per step", slow->rank,
+			      lateness, slow->is_stalling ? "these" : "it", gain_ms);
 	else
 		tsi_rule_fire(ctx, severity,
 			      "%zu ranks are late, most of all rank %" PRId64
-			      ", which %s; without them a step takes %.2f ms less",
+			      ", which %s; fixing them saves %.2f ms per step",
 			      slow->count, slow->rank, lateness, gain_ms);
 }
 
@@ -294,7 +293,7 @@ const struct rule tsi_rule_dist_straggler = {
 			  "jobs; run it on another host: if the same data is slow there, it is "
 			  "the shard",
 		.example = "Of 8 ranks 7 compute for 100 ms and rank 3 for 112 ms in each step of "
-			   "140 ms: its excess is 0.12, without it a step takes 12 ms less, 0.086 "
+			   "140 ms: its excess is 0.12, and fixing it saves 12 ms per step, 0.086 "
 			   "of it; a finding of severity med that names rank 3.",
 		.parameters = {
 			{ "threshold", 0.03, "excess over the others of a rank in slow_ranks" },

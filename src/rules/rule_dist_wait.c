@@ -80,15 +80,15 @@ static void evaluate_dist_wait(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(
 		ctx, TSCOPE_SEVERITY_MED,
-		"ranks wait for one another for %.1f %% of the step, %.0f %% of communication",
+		"ranks wait for one another for %.1f %% of the step (%.0f %% of communication)",
 		100 * share, tsi_comm_percent(&comm, comm.waiting));
 	if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns &&
 	    is_busiest(ctx, late.row))
-		tsi_rule_detail(ctx,
-				"rank %" PRId64
-				" waits least, %.2f ms a step, the others %.2f ms: they "
-				"wait for it",
-				late.rank, late.wait_ns / 1e6, late.others_ns / 1e6);
+		tsi_rule_detail(
+			ctx,
+			"rank %" PRId64
+			" waits least (%.2f ms per step, the others %.2f ms): they wait for it",
+			late.rank, late.wait_ns / 1e6, late.others_ns / 1e6);
 	tsi_comm_evidence(ctx);
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");

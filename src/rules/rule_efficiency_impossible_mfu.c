@@ -73,7 +73,7 @@ static void tell_sources(struct rule_context *ctx)
 
 	if (!flops || !peak)
 		return;
-	tsi_rule_detail(ctx, "%s %.4g TFLOP in a step of %.2f ms", flops->words,
+	tsi_rule_detail(ctx, "%s %.4g TFLOP in a %.2f ms step", flops->words,
 			tsi_rule_real(ctx, "efficiency.flops_per_step") / 1e12,
 			tsi_ms(tsi_rule_int(ctx, "efficiency.mean_wall_ns")));
 	tsi_rule_detail(ctx, "%s %.4g TFLOP/s", peak->words,
@@ -95,7 +95,7 @@ static void evaluate_efficiency_impossible_mfu(struct rule_context *ctx)
 	if (!is_known || mfu <= tsi_rule_parameter(ctx, "threshold"))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "your FLOPs or your peak are wrong: together they give an MFU of %s%.0f %%",
+		      "FLOPs or peak are wrong: together they give an MFU of %s%.0f %%",
 		      is_lower_bound ? "at least " : "", 100 * mfu);
 	tell_sources(ctx);
 }

@@ -40,11 +40,11 @@ static void tell_repeats(struct rule_context *ctx)
 		return;
 	if (step_ms > 0)
 		tsi_rule_detail(ctx,
-				"%.1f %% with what activation checkpointing computes again (HFU), "
-				"%.2f ms a step",
+				"%.1f %% including activation recomputation (HFU), which takes "
+				"%.2f ms per step",
 				hfu_pct, step_ms);
 	else
-		tsi_rule_detail(ctx, "%.1f %% with what is computed again (HFU)", hfu_pct);
+		tsi_rule_detail(ctx, "%.1f %% including recomputation (HFU)", hfu_pct);
 	tsi_rule_evidence(ctx, "efficiency.hfu");
 }
 
@@ -56,7 +56,7 @@ static void tell_operators(struct rule_context *ctx)
 		struct operator_words words = tsi_operator_words(ctx, row);
 		if (!tsi_is_worth_telling(tsi_device_share(ctx, lost_ns)))
 			return;
-		tsi_rule_detail(ctx, "%s loses %.2f ms a step at %.0f %% of its roofline",
+		tsi_rule_detail(ctx, "%s loses %.2f ms per step at %.0f %% of its roofline",
 				words.text, tsi_operator_step_ms(ctx, row, lost_ns),
 				100 * tsi_operator_number(ctx, row, "roofline_ratio"));
 	}
@@ -111,7 +111,7 @@ const struct rule tsi_rule_efficiency_low_mfu = {
 	.def = {
 		.id = "EFFICIENCY.LOW_MFU",
 		.summary = "the device does far fewer FLOPs than it could",
-		.trigger = "Fires where the FLOPs of a step and the peak of the device are "
+		.trigger = "Fires where the FLOPs per step and the peak of the device are "
 			   "known, the MFU is below threshold and the largest recoverable line "
 			   "takes at least line of the time; high below high, else med. Not "
 			   "evaluated where the MFU is a lower bound, nor where iterations of a "

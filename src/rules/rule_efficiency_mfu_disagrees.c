@@ -21,7 +21,7 @@ static void evaluate_efficiency_mfu_disagrees(struct rule_context *ctx)
 const struct rule tsi_rule_efficiency_mfu_disagrees = {
 	.def = {
 		.id = "EFFICIENCY.MFU_DISAGREES",
-		.summary = "the MFU that the job logged is not the one that its files give",
+		.summary = "the MFU logged by the job differs from that of its files",
 		.trigger = "Fires where the one is more than threshold times the other; low. Not "
 			   "evaluated where the MFU of the files is a lower bound.",
 		.meaning = "Loggers divide by peaks and count FLOPs in ways of their own: fkat's "

@@ -58,7 +58,7 @@ static void evaluate_efficiency_recoverable(struct rule_context *ctx)
 const struct rule tsi_rule_efficiency_recoverable = {
 	.def = {
 		.id = "EFFICIENCY.RECOVERABLE",
-		.summary = "much of the step is no compute",
+		.summary = "much of the step is not compute",
 		.trigger = "Fires where the MFU is not known or a lower bound and the largest "
 			   "recoverable line takes at least threshold of the time; high from "
 			   "high on, else med; one lower, and without a gain, where it is time in "

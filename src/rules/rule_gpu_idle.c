@@ -34,8 +34,8 @@ const struct rule tsi_rule_gpu_idle = {
 			   "idle time where there is one.",
 		.meaning = "Idle time is paid for like any other. A device that is fed well idles "
 			   "for a few per cent; a sixth of the step is worth a day's work.",
-		.advice = "begin with the largest cause of idle time below the budget; idle.gaps "
-			  "has the longest gaps and what the host was in meanwhile",
+		.advice = "start with the largest cause of idle time (--show budget); idle.gaps in "
+			  "JSON lists the longest gaps and what the host did meanwhile",
 		.example = "A step of 100 ms: 20 ms are gaps between queued kernels, 5 ms wait for "
 			   "data. The device is idle for 0.25 of it, with 20 ms a step to win.",
 		.parameters = {

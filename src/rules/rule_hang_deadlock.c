@@ -3,6 +3,24 @@
 #include "rules/hang_finding.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+/* "0, 2-3" → "s" */
+static const char *plural(const char *ranks)
+{
+	return strpbrk(ranks, ",-") ? "s" : "";
+}
+
+/* "ranks 0, 2-3 wait in all_reduce #7 of group 2 for rank 1" */
+static void tell_link(struct rule_context *ctx, size_t row)
+{
+	const char *ranks = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "ranks"));
+	const char *call = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "call"));
+	const char *others = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "waits_for"));
+
+	tsi_rule_detail(ctx, "rank%s %.40s wait%s in %.100s for rank%s %.40s", plural(ranks), ranks,
+			*plural(ranks) ? "" : "s", call, plural(others), others);
+}
 
 static void evaluate_hang_deadlock(struct rule_context *ctx)
 {
@@ -17,10 +35,7 @@ static void evaluate_hang_deadlock(struct rule_context *ctx)
 		tsi_hang_fire(ctx, "deadlock: %s waits in %.240s first",
 			      tsi_hang_culprits(ctx).text, own);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, "hang.chain") && row < 4; row++)
-		tsi_rule_detail(ctx, "rank %.40s in %.100s, for rank %.40s",
-				tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "ranks")),
-				tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "call")),
-				tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "waits_for")));
+		tell_link(ctx, row);
 }
 
 const struct rule tsi_rule_hang_deadlock = {

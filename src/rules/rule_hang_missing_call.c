@@ -19,7 +19,7 @@ static void fire_missing(struct rule_context *ctx)
 			      is_one ? "its" : "the first one's", last,
 			      tsi_rule_text(ctx, "hang.culprit_state"));
 	if (behind > 1)
-		tsi_rule_detail(ctx, "it is %" PRId64 " collectives of the group behind", behind);
+		tsi_rule_detail(ctx, "it is %" PRId64 " collectives behind its group", behind);
 }
 
 static void evaluate_hang_missing_call(struct rule_context *ctx)

@@ -12,12 +12,12 @@ static void add_host(struct rule_context *ctx)
 	int64_t count = tsi_rule_int(ctx, "hang.host_count");
 
 	if (*host && count == 1)
-		tsi_rule_detail(ctx, "all ranks are on host %.80s: no network is between them",
+		tsi_rule_detail(ctx, "all ranks are on host %.80s, so no network is involved",
 				host);
 	else if (*host)
-		tsi_rule_detail(ctx, "the ranks that stand still are all on host %.80s", host);
+		tsi_rule_detail(ctx, "all stalled ranks are on host %.80s", host);
 	else if (*shared)
-		tsi_rule_detail(ctx, "every call that stands still has ranks on %.170s", shared);
+		tsi_rule_detail(ctx, "every stalled call has ranks on %.170s", shared);
 	else if (count > 1)
 		tsi_rule_detail(ctx, "they are on %" PRId64 " hosts", count);
 }
@@ -38,7 +38,7 @@ static void evaluate_hang_unfinished(struct rule_context *ctx)
 	} else if (tsi_hang_is(ctx, "unfinished")) {
 		tsi_hang_fire(ctx, "all called it and none completed it: network or device");
 		if (*started)
-			tsi_rule_detail(ctx, "devices of ranks %.80s began it", started);
+			tsi_rule_detail(ctx, "the devices of ranks %.80s started it", started);
 	}
 	if (tsi_hang_is(ctx, "not_started unfinished"))
 		add_host(ctx);

@@ -7,7 +7,7 @@ static const struct idle_claim host_cold_start_claim = { { "startup" } };
 static void evaluate_host_cold_start(struct rule_context *ctx)
 {
 	(void)tsi_judge_idle(ctx, &host_cold_start_claim, "start-up takes ",
-			     ": this is not steady work");
+			     ": this is not steady state");
 }
 
 const struct rule tsi_rule_host_cold_start = {

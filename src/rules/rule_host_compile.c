@@ -11,7 +11,7 @@ static void evaluate_host_compile(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "compilation takes %.1f %% of the step: this is not steady work",
+		      "compilation takes %.1f %% of the step: this is not steady state",
 		      100 * share);
 	tsi_tell_idle(ctx, &compile_claim);
 }

@@ -8,7 +8,7 @@ static void tell_launches(struct rule_context *ctx, double count)
 {
 	bool is_one = count >= 0.5 && count < 1.5;
 
-	tsi_rule_detail(ctx, "%.0f launch call%s a step", count, is_one ? "" : "s");
+	tsi_rule_detail(ctx, "%.0f launch call%s per step", count, is_one ? "" : "s");
 }
 
 static void evaluate_host_launch_bound(struct rule_context *ctx)

@@ -13,7 +13,7 @@ static void evaluate_host_loop_indexing(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "loops that index a tensor take %.1f %% of the step on the host",
 		      100 * share);
-	tsi_rule_detail(ctx, "%.0f iterations a step", count);
+	tsi_rule_detail(ctx, "%.0f iterations per step", count);
 	tsi_tell_pattern(ctx, "loop", "aten::select");
 	tsi_gain_host_share(ctx, GAIN_LAUNCH, share);
 	tsi_rule_bound(ctx);

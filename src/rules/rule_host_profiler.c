@@ -19,12 +19,11 @@ static void judge_frames(struct rule_context *ctx)
 	    !(idle >= tsi_rule_parameter(ctx, "idle")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-		      "the profiler recorded %.0f calls of Python functions a millisecond", rate);
-	tsi_rule_detail(
-		ctx,
-		"%.0f in the trace; each slows the host, for which the device waits %.1f %% of "
-		"the step",
-		count, 100 * idle);
+		      "the profiler recorded %.0f Python calls per millisecond", rate);
+	tsi_rule_detail(ctx,
+			"%.0f in the trace; each slows the host, and the device waits for the host "
+			"for %.1f %% of the step",
+			count, 100 * idle);
 	tsi_rule_evidence(ctx, "integrity.python_frame_count");
 	tsi_rule_evidence(ctx, "integrity.work_ns");
 }
@@ -43,10 +42,10 @@ const struct rule tsi_rule_host_profiler = {
 		.trigger = "Fires where the device idles for at least threshold of the mean "
 		   "step while the launching thread is in the profiler's own functions "
 		   "or flushes its buffers. Else it fires where at least frames calls of Python "
-		   "functions were recorded a millisecond, and the device idles for at least "
-		   "idle of the step behind Python and the dispatch of operators; low.",
-		.meaning = "This time is not there without the profiler. The other figures of "
-		   "such a step are too long, most of all those of the host. With stacks the "
+		   "functions were recorded a millisecond, and the device idles for at least idle "
+		   "of the step behind Python and the operator dispatch; low.",
+		.meaning = "This time is not there without the profiler. The other figures of such "
+			   "a step are too long, most of all those of the host. With stacks the "
 		   "profiler is called at the begin and end of each Python function.",
 		.advice = "record less: with_stack=False, profile_memory=False, record_shapes "
 		   "only where FLOPs are wanted; fewer steps (active=3); prof.step() "

@@ -60,7 +60,7 @@ static void evaluate_kernel_clock_throttling(struct rule_context *ctx)
 const struct rule tsi_rule_kernel_clock_throttling = {
 	.def = {
 		.id = "KERNEL.CLOCK_THROTTLING",
-		.summary = "the same kernels take longer and longer, as where the clock falls",
+		.summary = "the same kernels get slower over the steps, as when clocks drop",
 		.trigger = "Fires where GEMM and convolution kernels that come equally often in "
 			   "each counted step, launched alike on the same inputs, take threshold "
 			   "times as long in the last third of the steps as in the first (median "

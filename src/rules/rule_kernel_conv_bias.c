@@ -9,7 +9,7 @@ static void evaluate_kernel_conv_bias(struct rule_context *ctx)
 	if (!(count >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-		      "%.0f convolution%s a step add%s a bias right before a batch norm", count,
+		      "%.0f convolution%s per step add%s a bias right before a batch norm", count,
 		      count < 1.5 ? "" : "s", count < 1.5 ? "s" : "");
 	tsi_tell_pattern(ctx, "conv_bias", "aten::conv2d");
 }

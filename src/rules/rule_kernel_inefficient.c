@@ -34,9 +34,9 @@ static void evaluate_kernel_inefficient(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "matrix kernels far below their roofline take %.1f %% of the device's time",
+		      "matrix kernels far below their roofline take %.1f %% of device time",
 		      100 * share);
-	tsi_rule_detail(ctx, "they reach %.0f %% of it on average",
+	tsi_rule_detail(ctx, "they reach %.0f %% of their roofline on average",
 			100 * reachable * (1 - slow.gain_ns / slow.ns));
 	tsi_tell_products(ctx, &slow);
 	tsi_rule_bound(ctx);

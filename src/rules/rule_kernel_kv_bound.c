@@ -11,7 +11,7 @@ static void evaluate_kernel_kv_bound(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(
 		ctx, TSCOPE_SEVERITY_LOW,
-		"%.1f %% of device time is bound by memory bandwidth: reading weights and cache",
+		"%.1f %% of device time is bound by memory bandwidth: reading weights and KV cache",
 		100 * share);
 	tsi_rule_detail(ctx, "products and attention that reach %.0f %% of the bandwidth or more",
 			100 * least);
@@ -20,7 +20,7 @@ static void evaluate_kernel_kv_bound(struct rule_context *ctx)
 const struct rule tsi_rule_kernel_kv_bound = {
 	.def = {
 		.id = "KERNEL.KV_BOUND",
-		.summary = "decoding is bound by the memory's bandwidth",
+		.summary = "decoding is bound by memory bandwidth",
 		.trigger = "Fires where the steps are iterations of a serving engine and products "
 			   "and attention that memory bounds, at roofline or more of its "
 			   "bandwidth, take at least threshold of the devices' time; low. Needs "

@@ -11,7 +11,7 @@ static void evaluate_kernel_layout(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "conversions between NCHW and NHWC take %.1f %% of the step", 100 * share);
-	tsi_rule_detail(ctx, "%.0f kernels a step",
+	tsi_rule_detail(ctx, "%.0f kernels per step",
 			tsi_opportunity_count(ctx, "opportunities.layout_count"));
 	tsi_blame_launchers(ctx, "layout");
 	tsi_gain_share(ctx, GAIN_LAYOUT, share);

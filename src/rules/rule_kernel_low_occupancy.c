@@ -96,8 +96,8 @@ static void tell_operator(struct rule_context *ctx, const char *kernel)
 
 static void tell_kernel(struct rule_context *ctx, const struct small_kernels *small)
 {
-	tsi_rule_detail(ctx, "most of it, %.2f ms, in %.*s", small->name_ns / 1e6, SHOWN_NAME_CHARS,
-			small->name);
+	tsi_rule_detail(ctx, "mostly %.*s (%.2f ms in the trace)", SHOWN_NAME_CHARS, small->name,
+			small->name_ns / 1e6);
 	tell_operator(ctx, small->name);
 	tsi_tell_site(ctx, small->name);
 }
@@ -115,7 +115,7 @@ static void evaluate_kernel_low_occupancy(struct rule_context *ctx)
 		      "kernels with fewer blocks than the device has multiprocessors take %.1f %% "
 		      "of the step",
 		      100 * share);
-	tsi_rule_detail(ctx, "a mean of %.0f %% of the multiprocessors has no block meanwhile",
+	tsi_rule_detail(ctx, "on average %.0f %% of the multiprocessors have no block meanwhile",
 			100 * unused / share);
 	if (small.name) {
 		tell_kernel(ctx, &small);
@@ -138,7 +138,7 @@ const struct rule tsi_rule_kernel_low_occupancy = {
 		.meaning = "A multiprocessor without a block does nothing, though the device "
 			   "counts as busy. A few small kernels are in every step; where they take "
 			   "a quarter of the time the work is too small for the device.",
-		.advice = "enlarge the batch per device first, it costs least; then run what is "
+		.advice = "first enlarge the batch per device, which costs least; then run what is "
 			  "independent as one batched operation, fuse small operators "
 			  "(torch.compile), or use a smaller device or a slice of it (MIG)",
 		.example = "In a step of 100 ms 30 ms go to kernels of 40 blocks on 132 "

@@ -29,8 +29,8 @@ static void evaluate_kernel_low_precision(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "matrix products of float32 take %.1f %% of the device's time; its tensor "
-		      "cores multiply %s faster",
+		      "float32 matrix products take %.1f %% of device time; tensor cores multiply "
+		      "%s faster",
 		      100 * share, has_bf16 ? "bfloat16" : "float16");
 	tsi_tell_products(ctx, &slow);
 	if (!has_bf16)
@@ -44,7 +44,7 @@ static void evaluate_kernel_low_precision(struct rule_context *ctx)
 const struct rule tsi_rule_kernel_low_precision = {
 	.def = {
 		.id = "KERNEL.LOW_PRECISION",
-		.summary = "tensor cores multiply float32 where half precision may do",
+		.summary = "tensor cores multiply float32 where half precision might do",
 		.trigger = "Fires where products of float32 or TF32 on tensor (or matrix) cores "
 			   "take at least threshold of the devices' time and the device is known "
 			   "to multiply bfloat16, else float16, faster; high from high on, else "

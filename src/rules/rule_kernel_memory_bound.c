@@ -18,9 +18,9 @@ static void evaluate_kernel_memory_bound(struct rule_context *ctx)
 		      "memory-bound kernels (elementwise, copy, reduction) take %.1f %% "
 		      "of the step",
 		      100 * share);
-	tsi_rule_detail(ctx, "%.0f kernels of 10 \xc2\xb5s or more a step",
+	tsi_rule_detail(ctx, "%.0f kernels of 10 \xc2\xb5s or more per step",
 			tsi_opportunity_count(ctx, "opportunities.fusible_count"));
-	tsi_rule_detail(ctx, "fusing those in a row could win %.1f %%", 100 * saving);
+	tsi_rule_detail(ctx, "fusing consecutive ones could save %.1f %%", 100 * saving);
 	tsi_blame_launchers(ctx, "fuse");
 	tsi_gain_share(ctx, GAIN_ELEMENTWISE, saving);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);

@@ -40,8 +40,8 @@ static const struct {
 };
 
 static const char float16_advice[] =
-	"torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler: the tensor cores "
-	"of this device take neither TF32 nor bfloat16; keep sizes multiples of 8";
+	"torch.autocast(\"cuda\", dtype=torch.float16) with torch.amp.GradScaler: this device's "
+	"tensor cores support neither TF32 nor bfloat16; keep sizes multiples of 8";
 
 /* By which part the roofline of a float32 operator is lower on tensor cores; NaN: not known. */
 static double part_of_tensor_cores(const struct rule_context *ctx, size_t row)
@@ -126,16 +126,17 @@ static void tell_shapes(struct rule_context *ctx, const struct slow_reasons *slo
 {
 	enum reason main_reason = NO_TF32;
 
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "matrix products that tensor cores could do faster take %.1f %% of the "
-		      "device's time",
-		      100 * share);
+	tsi_rule_fire(
+		ctx, tsi_rule_grade(ctx, share),
+		"matrix products that tensor cores could speed up take %.1f %% of device time",
+		100 * share);
 	for (int reason = 0; reason < REASON_COUNT; reason++) {
 		if (slow->gain_ns[reason] > slow->gain_ns[main_reason])
 			main_reason = (enum reason)reason;
 		if (tsi_is_worth_telling(tsi_device_share(ctx, slow->ns[reason])))
-			tsi_rule_detail(ctx, "%s %.1f %%", reasons[reason].words,
-					100 * tsi_device_share(ctx, slow->ns[reason]));
+			tsi_rule_detail(ctx, "%.1f %% %s",
+					100 * tsi_device_share(ctx, slow->ns[reason]),
+					reasons[reason].words);
 	}
 	tsi_tell_products(ctx, &slow->all);
 	advise(ctx, main_reason);
@@ -160,13 +161,11 @@ static void tell_names(struct rule_context *ctx, const struct slow_reasons *slow
 	double unknown_ns = tsi_rule_real(ctx, "kernels.tensor_core_unknown_ns");
 
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "matrix products without tensor cores take %.1f %% of the device's time",
+		      "matrix products without tensor cores take %.1f %% of device time",
 		      100 * share);
-	tsi_rule_detail(ctx,
-			"kernels with tensor cores %.1f %%, "
-			"those of which it is not known %.1f %%",
-			100 * tsi_device_share(ctx, used_ns),
-			100 * tsi_device_share(ctx, unknown_ns));
+	tsi_rule_detail(
+		ctx, "kernels with tensor cores take %.1f %%, kernels that may use them %.1f %%",
+		100 * tsi_device_share(ctx, used_ns), 100 * tsi_device_share(ctx, unknown_ns));
 	tsi_tell_products(ctx, &slow->all);
 	advise(ctx, NO_REASON);
 	call_estimate(ctx);

@@ -48,8 +48,8 @@ static void evaluate_kernel_optimizer(struct rule_context *ctx)
 	tsi_rule_fire(ctx,
 		      busy + gap >= tsi_rule_parameter(ctx, "med") ? TSCOPE_SEVERITY_MED
 								   : TSCOPE_SEVERITY_LOW,
-		      "the optimizer launches %.0f kernels a step, one tensor at a time", count);
-	tsi_rule_detail(ctx, "they run for %.1f %% of the step, idle gaps before them %.1f %%",
+		      "the optimizer launches %.0f kernels per step, one tensor at a time", count);
+	tsi_rule_detail(ctx, "they run for %.1f %% of the step; idle gaps before them take %.1f %%",
 			100 * busy, 100 * gap);
 	tell_fills(ctx, count);
 	tsi_blame_launchers(ctx, "optimizer");

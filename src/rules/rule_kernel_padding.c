@@ -53,7 +53,7 @@ static void evaluate_kernel_padding(struct rule_context *ctx)
 	tsi_rule_fire(ctx,
 		      share >= tsi_rule_parameter(ctx, "med") ? TSCOPE_SEVERITY_MED
 							      : TSCOPE_SEVERITY_LOW,
-		      "%.1f %% of the device's time goes to matrix products whose sizes are no "
+		      "%.1f %% of device time goes to matrix products whose sizes are not "
 		      "multiples of 16 bytes",
 		      100 * share);
 	tsi_rule_detail(ctx, "%.0f %% of the time of matrix kernels", 100 * of_matrix);

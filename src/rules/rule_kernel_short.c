@@ -16,7 +16,7 @@ static void blame_gaps(struct rule_context *ctx, double share)
 	tsi_gain_share(ctx, GAIN_LAUNCH, host);
 	tsi_gain_share(ctx, GAIN_DEVICE_GAP, share - host);
 	if (2 * host >= share) {
-		tsi_rule_detail(ctx, "%.0f %% of this before the launch call returned",
+		tsi_rule_detail(ctx, "%.0f %% of this is before the launch call returns",
 				100 * host / share);
 		tsi_rule_cause(ctx, CAUSE_launch_overhead);
 	}
@@ -35,7 +35,7 @@ static void evaluate_kernel_short(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "%.1f %% of the step is idle between kernels shorter than 10 \xc2\xb5s",
 		      100 * share);
-	tsi_rule_detail(ctx, "%.0f gaps a step of %.1f \xc2\xb5s on average",
+	tsi_rule_detail(ctx, "%.0f gaps per step, %.1f \xc2\xb5s on average",
 			tsi_opportunity_count(ctx, "opportunities.short_gap_count"),
 			tsi_rule_real(ctx, "opportunities.short_gap_total_ns") /
 				tsi_rule_real(ctx, "opportunities.short_gap_count") / 1e3);

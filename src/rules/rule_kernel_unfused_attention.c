@@ -17,7 +17,7 @@ static void tell_scores(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "the products with queries, keys and values take a further %.1f %%",
 			100 * tsi_budget_share(ctx, "attention.products_total_ns"));
 	if (fmod(keys, 8) > 0)
-		tsi_rule_detail(ctx, "rows of %.0f are no multiple of 8, which slows these down",
+		tsi_rule_detail(ctx, "rows of %.0f are not a multiple of 8, which slows these down",
 				keys);
 }
 
@@ -39,10 +39,10 @@ static void evaluate_kernel_unfused_attention(struct rule_context *ctx)
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "softmax, masks and copies on the scores of unfused attention take %.1f %% "
-		      "of the step",
-		      100 * share);
+	tsi_rule_fire(
+		ctx, tsi_rule_grade(ctx, share),
+		"softmax, masks and copies of unfused attention scores take %.1f %% of the step",
+		100 * share);
 	tell_scores(ctx);
 	tsi_rule_subject(ctx)->op = "aten::_softmax";
 	place_softmax(ctx);
@@ -53,7 +53,7 @@ static void evaluate_kernel_unfused_attention(struct rule_context *ctx)
 const struct rule tsi_rule_kernel_unfused_attention = {
 	.def = {
 		.id = "KERNEL.UNFUSED_ATTENTION",
-		.summary = "attention is made of single operators",
+		.summary = "attention is not fused",
 		.trigger = "Fires where operators other than products that read the scores of "
 			   "attention, a tensor of queries by keys under a softmax that one "
 			   "product makes and another takes, take at least threshold of the "

@@ -66,8 +66,8 @@ static void fire_retries(struct rule_context *ctx, const struct churn *churn)
 static void tell_segments(struct rule_context *ctx, const struct churn *churn)
 {
 	tsi_rule_detail(ctx,
-			"%" PRId64 " segments given back and taken again in %" PRId64
-			" flushes, %.1f in 1000 allocations",
+			"%" PRId64 " segments freed and allocated again in %" PRId64
+			" flushes, %.1f per 1000 allocations",
 			churn->segments, churn->flushes, churn->per_1000);
 	tsi_rule_evidence(ctx, "snapshot.flush_count");
 	tsi_rule_evidence(ctx, "snapshot.segment_free_count");
@@ -102,7 +102,7 @@ static void evaluate_memory_churn(struct rule_context *ctx)
 		fire_retries(ctx, &churn);
 	else
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-			      "memory goes back to the driver and is taken again: %" PRId64
+			      "memory is returned to the driver and allocated again %" PRId64
 			      " times",
 			      churn.flushes);
 	tsi_rule_evidence(ctx, churn.retries_fact);
@@ -115,7 +115,7 @@ static void evaluate_memory_churn(struct rule_context *ctx)
 const struct rule tsi_rule_memory_churn = {
 	.def = {
 		.id = "MEMORY.CHURN",
-		.summary = "the allocator gives memory back to the driver and takes it again",
+		.summary = "the allocator returns memory to the driver and allocates it again",
 		.trigger = "Fires where a snapshot or memory statistics show that an allocation "
 			   "failed, flushed the cache and was tried again, high from high such "
 			   "retries on, else med; where a snapshot without stacks only has "

@@ -54,8 +54,8 @@ static void fire(struct rule_context *ctx, const struct holding *holding, bool i
 									    : TSCOPE_SEVERITY_LOW,
 		      "%.1f %% of the reserved device memory is idle even at the peak",
 		      100 * ratio);
-	tsi_rule_detail(ctx, "at most %.1f MiB allocated, %.1f MiB reserved", peak_bytes / 0x1p20,
-			reserved_bytes / 0x1p20);
+	tsi_rule_detail(ctx, "at the peak %.1f MiB allocated, %.1f MiB reserved",
+			peak_bytes / 0x1p20, reserved_bytes / 0x1p20);
 	if (tsi_rule_has(ctx, capacity_fact))
 		tsi_rule_detail(ctx, "the device has %.1f MiB",
 				tsi_rule_real(ctx, capacity_fact) / 0x1p20);

@@ -36,13 +36,13 @@ static void judge_steps(struct rule_context *ctx)
 	    total_bytes < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
 	/* The reference's slope decides; it is a little low, and people get the true one. */
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "allocated memory grows by %.2f MiB a step",
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "allocated memory grows by %.2f MiB per step",
 		      (tsi_rule_has(ctx, "memory.slope_bytes_per_step")
 			       ? tsi_rule_real(ctx, "memory.slope_bytes_per_step")
 			       : slope) /
 			      0x1p20);
-	tsi_rule_detail(ctx, "%.1f MiB over %" PRId64 " steps, the peak is %.1f MiB",
-			total_bytes / 0x1p20, count, peak_bytes / 0x1p20);
+	tsi_rule_detail(ctx, "%.1f MiB over %" PRId64 " steps; peak %.1f MiB", total_bytes / 0x1p20,
+			count, peak_bytes / 0x1p20);
 	tsi_rule_evidence(ctx, "memory.growth_bytes_per_step");
 	tsi_rule_evidence(ctx, "memory.peak_alloc_bytes");
 	tsi_rule_evidence(ctx, "memory.step_count");
@@ -135,8 +135,8 @@ static void judge_calls(struct rule_context *ctx)
 	    slope * count < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "allocated memory grows by %.2f MiB from call to call of %.160s",
-		      slope / 0x1p20, tsi_rule_text(ctx, "memory_stats.growth_function"));
+		      "allocated memory grows by %.2f MiB per call of %.160s", slope / 0x1p20,
+		      tsi_rule_text(ctx, "memory_stats.growth_function"));
 	tsi_rule_evidence(ctx, "memory_stats.growth_bytes_per_call");
 	tsi_rule_evidence(ctx, "memory_stats.growth_call_count");
 	tsi_rule_evidence(ctx, "memory_stats.peak_allocated_bytes");

@@ -62,7 +62,7 @@ static void fire_resident(struct rule_context *ctx)
 		ctx, tsi_rule_grade(ctx, tsi_rule_real(ctx, resident)),
 		"resident memory keeps growing: by %.1f MiB in the second half of the capture",
 		growth_bytes / 0x1p20);
-	tsi_rule_detail(ctx, "%.1f %%, %.2f MiB a minute", 100 * tsi_rule_real(ctx, resident),
+	tsi_rule_detail(ctx, "%.1f %%, %.2f MiB per minute", 100 * tsi_rule_real(ctx, resident),
 			60 * tsi_rule_real(ctx, "host_memory.rss_growth_bytes_per_second") /
 				0x1p20);
 	if (!knows_live(ctx))
@@ -78,7 +78,7 @@ static void fire_live(struct rule_context *ctx)
 	double growth_bytes = tsi_rule_real(ctx, live);
 
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "%.1f MiB came in the second half of the capture and were never freed",
+		      "%.1f MiB were allocated in the second half of the capture and never freed",
 		      growth_bytes / 0x1p20);
 	tsi_rule_detail(ctx, "%.1f %% of the peak",
 			100 * growth_bytes / tsi_rule_real(ctx, "host_memory.peak_bytes"));
@@ -126,9 +126,9 @@ const struct rule tsi_rule_memory_host_growth = {
 			   "ends the process without a traceback, and the job with it.",
 		.advice = "look at what grew (host_memory.by_growth): lists and caches that "
 			  "collect tensors, losses or metrics (keep .item()), queues that fill "
-			  "faster than they are read, workers of a data loader that keep what they "
-			  "opened; where it is meant, such as data that is read into memory, raise "
-			  "the threshold",
+			  "faster than they are read, data loader workers that keep files open; if "
+			  "the growth is intended, such as a dataset read into memory, raise the "
+			  "threshold",
 		.example = "From the middle of a capture of 10 minutes on resident memory rises "
 			   "from 4.0 to 4.9 GiB, by 0.9 GiB, higher in each eighth: 22.5 %, a "
 			   "finding of severity med.",

@@ -48,7 +48,7 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, is_harmless ? TSCOPE_SEVERITY_LOW : tsi_rule_grade(ctx, ratio),
 		      "%.1f %% of reserved memory is idle in split segments", 100 * ratio);
-	tsi_rule_detail(ctx, "%.1f MiB that no other stream, pool or process can have",
+	tsi_rule_detail(ctx, "%.1f MiB that no other stream, pool or process can use",
 			bytes / 0x1p20);
 	if (tsi_rule_has(ctx, "snapshot.largest_free_bytes"))
 		tsi_rule_detail(ctx, "the largest free block is %.1f MiB",
@@ -70,7 +70,7 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 const struct rule tsi_rule_memory_inactive_split = {
 	.def = {
 		.id = "MEMORY.INACTIVE_SPLIT",
-		.summary = "idle pieces of segments in use cannot be given back",
+		.summary = "idle blocks of segments in use cannot be released",
 		.trigger = "Fires where inactive split blocks of a snapshot are at least threshold "
 			   "of the reserved memory and at least bytes; high from high on, else "
 			   "med. Low where no request failed or was tried again: where a "

@@ -27,9 +27,9 @@ static const char *advice_for(const struct rule_context *ctx)
 	static const struct {
 		const char *helps, *advice;
 	} advices[] = {
-		{ "likely", "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the pages that "
-			    "lay free would probably have held the request; a smaller peak gives "
-			    "room for more" },
+		{ "likely",
+		  "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the free pages would "
+		  "probably have held the request; a smaller peak gives room for more" },
 		{ "perhaps", "try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, the free pages "
 			     "may suffice; be ready to lower the peak too: activation "
 			     "checkpointing, a smaller micro-batch" },
@@ -37,9 +37,9 @@ static const char *advice_for(const struct rule_context *ctx)
 		  "lower the peak: activation checkpointing, a smaller micro-batch, sharded "
 		  "optimizer state; what is free lies in holes smaller than a page, so that "
 		  "expandable segments alone would not do" },
-		{ "no", "lower the peak by what is missing, at least: activation checkpointing, a "
-			"smaller micro-batch, sharded or offloaded optimizer state; no setting of "
-			"the allocator would have let this pass" },
+		{ "no", "lower the peak by at least that much: activation checkpointing, a smaller "
+			"micro-batch, sharded or offloaded optimizer state; no setting of the "
+			"allocator would have let this pass" },
 		{ "in_use",
 		  "lower the peak: activation checkpointing, a smaller micro-batch, sharded "
 		  "or offloaded optimizer state; expandable segments are in use already" },
@@ -67,7 +67,7 @@ static void tell_pieces(struct rule_context *ctx)
 			size(ctx, "snapshot.oom_device_free_bytes").chars);
 	/* Else it was for a pool of its own, and this is a piece of the default one. */
 	if (largest_bytes < tsi_rule_int(ctx, "snapshot.oom_size_bytes"))
-		tsi_rule_detail(ctx, "the largest free piece was %s",
+		tsi_rule_detail(ctx, "the largest free block was %s",
 				tsi_size_text(largest_bytes).chars);
 	tsi_rule_merge_with(ctx, CAUSE_memory_fragmentation);
 }

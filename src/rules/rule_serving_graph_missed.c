@@ -11,11 +11,12 @@ static void fire(struct rule_context *ctx)
 	int64_t smallest = tsi_rule_int(ctx, "inference.miss_min_requests");
 
 	if (!tsi_rule_has(ctx, "inference.graph_max_requests"))
-		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "no decode iteration replays a graph: the device waits for launches");
+		tsi_rule_fire(
+			ctx, TSCOPE_SEVERITY_HIGH,
+			"no decode iteration replays a graph, and the device waits for launches");
 	else if (smallest > largest)
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "batches above %" PRId64 " requests have no graph: %" PRId64
+			      "no graph for batches above %" PRId64 " requests: %" PRId64
 			      " iterations launch kernel by kernel",
 			      largest, missed);
 	else
@@ -34,7 +35,7 @@ static void evaluate_serving_graph_missed(struct rule_context *ctx)
 	    !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	fire(ctx);
-	tsi_rule_detail(ctx, "the device waits %.2f ms an iteration for it, %.1f %%",
+	tsi_rule_detail(ctx, "the device waits %.2f ms per iteration for the host (%.1f %%)",
 			tsi_ms(idle_ns), 100 * share);
 	tsi_rule_gain(ctx, GAIN_LAUNCH, idle_ns);
 	if (!tsi_rule_has(ctx, "inference.graph_max_requests"))

@@ -35,8 +35,8 @@ static void evaluate_serving_host_gap(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "the device idles %.1f %% of the time between iterations, for the engine's "
-		      "host",
+		      "the device idles between iterations for %.1f %% of the time, waiting for "
+		      "the engine's host",
 		      100 * share);
 	tsi_rule_detail(ctx,
 			"%.2f ms before each iteration: scheduling, input preparation, sampling",

@@ -13,10 +13,12 @@ static void evaluate_serving_prefill(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")) || clear_ns <= 0)
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "prompts stall decoding: %.2f ms to the next token behind one, else %.2f ms",
+		      "prompts stall decoding: the next token takes %.2f ms behind a prompt, %.2f "
+		      "ms otherwise",
 		      tsi_ms(delayed_ns), tsi_ms(clear_ns));
-	tsi_rule_detail(ctx, "%" PRId64 " intervals with a prompt make %.1f %% of the wait",
-			tsi_rule_int(ctx, "inference.delayed_count"), 100 * share);
+	tsi_rule_detail(
+		ctx, "%" PRId64 " intervals with a prompt cost %.1f %% of the time between tokens",
+		tsi_rule_int(ctx, "inference.delayed_count"), 100 * share);
 	tsi_rule_wins_nothing(ctx);
 }
 
@@ -33,8 +35,8 @@ const struct rule tsi_rule_serving_prefill = {
 			   "same.",
 		.advice = "compute prompts in smaller chunks (vLLM --enable-chunked-prefill with a "
 			  "lower --max-num-batched-tokens, SGLang --enable-mixed-chunk with a "
-			  "lower --chunked-prefill-size); where the tail matters most, prefill "
-			  "on other devices than decode",
+			  "lower --chunked-prefill-size); where the tail matters most, run prefill "
+			  "and decode on separate devices",
 		.example = "A token takes 20 ms, and 120 ms where a prompt of 8192 tokens comes "
 			   "first, every tenth time: 100 ms of 300, 0.33, a finding of severity "
 			   "high.",

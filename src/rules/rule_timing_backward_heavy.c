@@ -30,8 +30,8 @@ static void evaluate_timing_backward_heavy(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, grade(ctx, ratio), "backward takes %.1f times as long as forward",
 		      ratio);
-	tsi_rule_detail(ctx, "%.2f ms against %.2f ms a step; about 2 is usual", backward_ns / 1e6,
-			forward_ns / 1e6);
+	tsi_rule_detail(ctx, "%.2f ms against %.2f ms per step; a ratio of about 2 is usual",
+			backward_ns / 1e6, forward_ns / 1e6);
 }
 
 const struct rule tsi_rule_timing_backward_heavy = {

@@ -16,8 +16,6 @@ static void evaluate_phase(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio), "waiting for data takes %.1f %% of the step",
 		      100 * ratio);
-	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms", tsi_ms(data_ns),
-			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
 	tsi_rule_evidence(ctx, "step_time.phase.data_ratio");
 	tsi_rule_evidence(ctx, "step_time.phase.data_ns");
 	tsi_rule_gain(ctx, GAIN_DATA, data_ns);

@@ -44,8 +44,7 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 		return;
 	if (tail >= tsi_rule_parameter(ctx, "tail"))
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-			      "step time varies: its 95th percentile is %.2f times the median",
-			      tail);
+			      "step time varies: p95 is %.2f times the median", tail);
 	else
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
 			      "step time varies: its standard deviation is %.2f times the mean",

@@ -10,7 +10,7 @@ static void evaluate_timing_optimizer_heavy(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW, "the optimizer takes %.1f %% of the step",
 		      100 * ratio);
-	tsi_rule_detail(ctx, "%.2f ms of a step of %.2f ms",
+	tsi_rule_detail(ctx, "%.2f ms of a %.2f ms step",
 			tsi_ms(tsi_rule_int(ctx, "step_time.phase.optimizer_ns")),
 			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
 }

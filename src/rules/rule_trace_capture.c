@@ -10,12 +10,12 @@ static void evaluate_trace_capture(struct rule_context *ctx)
 
 	if (!tsi_rule_flag(ctx, "launches.is_capture"))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "the trace records the capture of a graph, not a run");
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "the trace records a graph capture, not a run");
 	if (captured > 0)
-		tsi_rule_detail(
-			ctx, "%" PRId64 " of %" PRId64 " launch calls only become part of a graph",
-			captured, tsi_rule_int(ctx, "launches.launch_count"));
+		tsi_rule_detail(ctx,
+				"%" PRId64 " of %" PRId64
+				" launch calls are only captured into a graph",
+				captured, tsi_rule_int(ctx, "launches.launch_count"));
 	tsi_rule_wins_nothing(ctx);
 }
 

@@ -13,6 +13,10 @@ static enum tscope_severity grade(const struct rule_context *ctx, bool is_damage
 									   : TSCOPE_SEVERITY_LOW;
 }
 
+static const char dropped_advice[] =
+	"see what was dropped with --show input; if the program that wrote them is yours, fix its "
+	"events, else copy the file again and compare sizes";
+
 static void evaluate_trace_damaged(struct rule_context *ctx)
 {
 	bool is_damaged = strcmp(tsi_rule_text(ctx, "integrity.verdict"), "damaged") == 0;
@@ -22,11 +26,17 @@ static void evaluate_trace_damaged(struct rule_context *ctx)
 
 	if (!is_damaged && dropped == 0)
 		return;
-	tsi_rule_fire(ctx, grade(ctx, is_damaged, share),
-		      is_damaged ? "the trace ends early" : "events of the trace cannot be read");
-	if (dropped > 0)
+	if (is_damaged)
+		tsi_rule_fire(ctx, grade(ctx, is_damaged, share), "the trace ends early");
+	else
+		tsi_rule_fire(ctx, grade(ctx, is_damaged, share),
+			      "%" PRId64 " of %" PRId64 " events could not be read", dropped,
+			      events);
+	if (is_damaged && dropped > 0)
 		tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " events are in no figure", dropped,
 				events);
+	if (!is_damaged)
+		tsi_rule_advice(ctx, dropped_advice);
 }
 
 const struct rule tsi_rule_trace_damaged = {

@@ -12,7 +12,7 @@ static void fire(struct rule_context *ctx, int64_t count, int64_t cut)
 			      "the profiler's ring buffer overflowed: the oldest events are lost");
 	else if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "whole_trace") == 0)
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
-			      "the trace marks no steps: it counts as one step");
+			      "no steps are marked: the whole trace counts as one step");
 	else if (count == 0)
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW, "no complete step");
 	else if ((double)count < tsi_rule_parameter(ctx, "threshold"))
@@ -54,7 +54,7 @@ static void evaluate_trace_incomplete(struct rule_context *ctx)
 		return;
 	fire(ctx, count, cut);
 	if (is_unknown_program(ctx))
-		tsi_rule_advice(ctx, "name the slices that are its steps with --step-marker NAME");
+		tsi_rule_advice(ctx, "name the slices that mark steps with --step-marker NAME");
 	if (is_overflown) {
 		tsi_rule_advice(ctx, "raise --tracer_entries of viztracer, or record less: "
 				     "--max_stack_depth, --min_duration, --include_files");
@@ -76,9 +76,9 @@ const struct rule tsi_rule_trace_incomplete = {
 		.meaning = "A cut step is left out of the statistics. One step or two may be "
 			   "unusual: a first batch, a checkpoint; from three on an odd one shows "
 			   "as such.",
-		.advice = "in a training loop schedule(wait=1, warmup=2, active=5, repeat=1) with "
-			  "prof.step() after each step; where steps are marked otherwise, name the "
-			  "mark with --step-marker",
+		.advice = "use schedule(wait=1, warmup=2, active=5, repeat=1) in the training "
+			  "loop, with prof.step() after each step; where steps are marked "
+			  "otherwise, name the mark with --step-marker",
 		.example = "Of 3 steps the last is cut by the end of the capture: 2 are left, a "
 			   "finding of severity low.",
 		.parameters = {

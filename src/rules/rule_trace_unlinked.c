@@ -12,7 +12,7 @@ static void evaluate_trace_unlinked(struct rule_context *ctx)
 	if (!(ratio >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, ratio),
-		      "%.1f %% of the device's time has no launch in the trace", 100 * ratio);
+		      "the launch of %.1f %% of device time is not in the trace", 100 * ratio);
 	tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " device events",
 			tsi_rule_int(ctx, "integrity.unlinked_count"),
 			tsi_rule_int(ctx, "integrity.device_event_count"));
@@ -21,7 +21,7 @@ static void evaluate_trace_unlinked(struct rule_context *ctx)
 const struct rule tsi_rule_trace_unlinked = {
 	.def = {
 		.id = "TRACE.UNLINKED",
-		.summary = "device work without its launch in the trace",
+		.summary = "device work whose launch is not in the trace",
 		.trigger = "Fires where device events that neither correlation nor flow nor "
 			   "External id bind to a launch call or an operator take at least "
 			   "threshold of the time of all device events; high from high on, else "

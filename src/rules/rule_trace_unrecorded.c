@@ -15,9 +15,9 @@ static void evaluate_trace_unrecorded(struct rule_context *ctx)
 const struct rule tsi_rule_trace_unrecorded = {
 	.def = {
 		.id = "TRACE.UNRECORDED",
-		.summary = "the device seems idle for want of records",
-		.trigger = "Fires where for at least threshold of the mean step nothing "
-		   "recorded runs on the device although its next work had been "
+		.summary = "the device seems idle because its work was not recorded",
+		.trigger = "Fires where for at least threshold of the mean step nothing recorded "
+			   "runs on the device although its next work had been "
 		   "launched, or no further device event follows.",
 		.meaning = "Work that was launched starts when what is before it on its stream "
 		   "is done. Where the file shows nothing before it, that work was "

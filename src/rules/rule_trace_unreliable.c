@@ -26,7 +26,7 @@ static void fire_no_device(struct rule_context *ctx)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "device activity was not recorded: %" PRId64 " launches, no kernel or copy",
 		      tsi_rule_int(ctx, "launches.launch_count"));
-	tsi_rule_detail(ctx, "what the device did, and when it was idle, is not known");
+	tsi_rule_detail(ctx, "what the device did, and when it was idle, is unknown");
 	tsi_rule_evidence(ctx, "launches.launch_count");
 	tsi_rule_evidence(ctx, "integrity.device_event_count");
 	tsi_rule_advice(ctx, no_device_advice);
@@ -45,11 +45,10 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 	}
 	if (tsi_rule_has(ctx, "integrity.short_graph_replay_ms"))
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "the times of the device cannot be believed from %.1f ms on",
+			      "device times are not reliable from %.1f ms on",
 			      tsi_rule_real(ctx, "integrity.short_graph_replay_ms"));
 	else
-		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "the times of the device cannot be believed");
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "device times are not reliable");
 	tsi_rule_detail(ctx, "%s", doubt);
 	if (tsi_rule_int(ctx, "integrity.empty_graph_launch_count") > 0 ||
 	    tsi_rule_int(ctx, "integrity.short_graph_replay_count") > 0)
@@ -59,7 +58,7 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 const struct rule tsi_rule_trace_unreliable = {
 	.def = {
 		.id = "TRACE.UNRELIABLE",
-		.summary = "the times of the device cannot be believed",
+		.summary = "device times are not reliable",
 		.trigger = "Fires where integrity.doubt says why the device's times cannot be "
 			   "believed: launches without any device activity, graph launches "
 			   "without kernels, graph replays with fewer nodes than others of their "

@@ -32,7 +32,7 @@ enum tscope_status tsi_leave_captures_out(struct run_sources *sources, struct se
 		run_count += has_steps(&sources->items[i]);
 	if (!why || run_count == 0)
 		return tsi_arena_status(&session->arena, err);
-	tsi_fail(why, TSCOPE_E_UNSUPPORTED, "the capture of a graph, not a run");
+	tsi_fail(why, TSCOPE_E_UNSUPPORTED, "a graph capture, not a run");
 	for (size_t i = 0; i < sources->count; i++) {
 		if (!is_capture(&sources->items[i]))
 			continue;

@@ -60,7 +60,7 @@ static enum tscope_status select_metrics(struct metric_log *log,
 	log->count = kept;
 	if (kept > 0)
 		return TSCOPE_OK;
-	return tsi_fail(err, TSCOPE_E_EMPTY, "no value of a step from %" PRId64 " to %" PRId64,
+	return tsi_fail(err, TSCOPE_E_EMPTY, "no value for steps %" PRId64 " to %" PRId64,
 			options->first_step, options->last_step);
 }
 

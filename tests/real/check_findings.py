@@ -38,9 +38,9 @@ CAUSES_OF = {
     "COPY.BLOCKING": ("blocking_copy",),
 }
 WORDS_OF = {
-    "dispatch of operators": "op_overhead", "; launch calls": "launch_call",
-    "start of launched kernels": "start_latency", "work that is not recorded": "unrecorded",
-    "end of the capture": "edge",
+    "operator dispatch": "op_overhead", "launch calls": "launch_call",
+    "kernel start latency": "start_latency", "unrecorded work": "unrecorded",
+    "the edges of the capture": "edge",
 }
 PEAKS = {"MI300X": 1307.4e12, "H100": 989.4e12}  # of bf16, dense
 HALVES = {"H100": (989.4e12, 3.35e12), "A100": (312e12, 1.555e12)}  # FLOP/s and bytes/s
@@ -476,7 +476,7 @@ def idle_figures(finding, shares, tolerance):
     wanted = CAUSES_OF.get(finding["id"], shares)
     yield "share", sum(shares.get(c, 0) for c in wanted), numbers(finding["title"])[0], tolerance
     for words, cause in WORDS_OF.items():
-        said = re.search(re.escape(words) + r" (\d+\.\d) %", "; " + (finding["detail"] or ""))
+        said = re.search(r"; (\d+\.\d) % " + re.escape(words), "; " + (finding["detail"] or ""))
         if said:
             yield cause, shares.get(cause, 0), float(said[1]), tolerance
 

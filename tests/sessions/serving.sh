@@ -23,7 +23,7 @@ printf ']}' >>serving.json
 
 ask 0 'tscope trace serving.json'
 fits 24 80
-says 'where a step of 983\.3 µs goes, mean of 6'
+says 'where the time of a step goes \(983\.3 µs, mean of 6\)'
 says 'launch stall'
 ask 0 'tscope trace --full serving.json'
 says 'gemm_kernel<float, 128>|gemm_kernel'

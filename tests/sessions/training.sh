@@ -6,9 +6,9 @@ needs zlib
 ask 0 'tscope report data/ranks_slow_loader'
 fits 24 80
 says 'rank 1 arrives .* ms late \(data loader'
-says 'without'
+says 'saves 0.45 ms per step'
 says '-> look at what its data loader reads'
-says 'where a rank.s time goes in a step, mean of 4 ranks'
+says 'where a rank.s time goes per step \(mean of 4 ranks\)'
 says 'more: --full'
 
 ask 0 'tscope report --rank 1 --show kernels,stragglers data/ranks_slow_loader'

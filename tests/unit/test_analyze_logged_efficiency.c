@@ -60,9 +60,9 @@ static void fkat(void **state)
 		    "steps_per_second peak_flops_per_second",
 		    "0.4 2 9.984e+14 1 0.5 3.12e+14");
 	check_facts(a, "logged_efficiency: explanation",
-		    "the job divides by a peak of 624 TFLOP/s a device, run.json says 312 TFLOP/s; "
-		    "twice the dense peak is what the device does with sparse matrices, and what "
-		    "fkat's table holds for bf16 and fp16");
+		    "the job divides by a peak of 624 TFLOP/s per device, run.json says 312 "
+		    "TFLOP/s; twice the dense peak is what the device does with sparse matrices, "
+		    "and what fkat's table holds for bf16 and fp16");
 	analyzed_free(a);
 }
 
@@ -111,17 +111,18 @@ static void explanations(void **state)
 		/* Within 5 %, or not. */
 		{ "0 batch_flops 1048e12\n", "-" },
 		{ "0 batch_flops 500e12\n0 batch_flops_untracked_operations 3\n",
-		  "the job counts 500 TFLOP a step, run.json 998.4 TFLOP; its counter did not know "
-		  "3 operations" },
+		  "the job counts 500 TFLOP per step, run.json 998.4 TFLOP; its counter did not "
+		  "know 3 operations" },
 		{ "0 batch_flops 2000e12\n0 batch_flops_untracked_operations 3\n",
-		  "the job counts 2000 TFLOP a step, run.json 998.4 TFLOP" },
+		  "the job counts 2000 TFLOP per step, run.json 998.4 TFLOP" },
 		/* 0.5 a second are ours. */
 		{ "0 mfu 0.4\n0 actual_batches_per_sec 0.46\n", "-" },
 		{ "0 mfu 0.4\n0 actual_batches_per_sec 0.4\n",
-		  "the job logged 0.4 steps a second, the steps that were read are 0.5 a second" },
+		  "the job logged 0.4 steps per second; the steps that were read make 0.5 per "
+		  "second" },
 		/* A peak that is simply another one: 4 · 400. */
-		{ "0 mfu 0.4\n0 total_flops 1600e12\n",
-		  "the job divides by a peak of 400 TFLOP/s a device, run.json says 312 TFLOP/s" },
+		{ "0 mfu 0.4\n0 total_flops 1600e12\n", "the job divides by a peak of 400 TFLOP/s "
+							"per device, run.json says 312 TFLOP/s" },
 	};
 
 	(void)state;

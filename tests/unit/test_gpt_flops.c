@@ -162,7 +162,7 @@ static void the_largest_model_is_refused(void **state)
 					    "topk=1000000000,swiglu,recompute,devices=1000000000",
 					    &err),
 			 TSCOPE_E_FORMAT);
-	assert_non_null(strstr(err.message, "FLOPs a step are beyond belief"));
+	assert_non_null(strstr(err.message, "FLOPs per step are beyond belief"));
 	assert_int_equal(tscope_model_parse(&model,
 					    "gpt:batch=1,seq=1,layers=1,hidden=1,heads=1,ffn=1,"
 					    "devices=1000000000",

@@ -176,7 +176,7 @@ static void test_range(void **state)
 
 	put_file("metrics.csv", "step,a\n1,2\n");
 	assert_int_equal(load(&loaded, "metrics.csv", &options, &err), TSCOPE_E_EMPTY);
-	assert_string_equal(err.message, "no value of a step from 4 to 5");
+	assert_string_equal(err.message, "no value for steps 4 to 5");
 	tsi_loaded_free(loaded);
 }
 

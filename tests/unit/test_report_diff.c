@@ -441,21 +441,12 @@ static void work_that_changed_is_listed(void **state)
 		"a_step_ns=7 b_step_ns=7 change_ns=0\n";
 	const struct section_case cases[] = {
 		{ tsi_section_kernel_changes, kernels, false,
-		  "\n● KERNELS 1 new, 1 replaced, 1 with more calls\n"
-		  " a saved report holds the first rows only: what is new or gone is not known\n"
-		  "\n kernel, time a step A B "
-		  "change\n"
-		  " dq+dkv replaced 2.000 ms 3.000 ms +1.000 "
-		  "ms\n"
-		  " in place of bwd\n"
-		  " calls a step: 1 → 2\n"
-		  " gelu new - 500.0 µs +500.0 "
-		  "µs\n"
+		  "\n● KERNELS 1 new, 1 replaced, 1 with more calls\n a saved report holds the "
+		  "first rows only: what is new or gone is not known\n\n kernel, time a step A B "
+		  "change\n dq+dkv replaced 2.000 ms 3.000 ms +1.000 ms\n in place of bwd\n calls "
+		  "per step: 1 → 2\n gelu new - 500.0 µs +500.0 µs\n"
 		  " relu more calls 100.0 µs 120.0 µs +20.00 "
-		  "µs\n"
-		  " was relu_128\n"
-		  " calls a step: 10 → 12\n"
-		  " … and 1 more\n" },
+		  "µs\n was relu_128\n calls per step: 10 → 12\n … and 1 more\n" },
 		{ tsi_section_operator_changes, "operator_changes.new_count 0\n", true, "" },
 		{ tsi_section_operator_changes,
 		  "operator_changes.list change=same name=aten::mm a_calls_per_step=1 "
@@ -465,9 +456,8 @@ static void work_that_changed_is_listed(void **state)
 		  "operator_changes.list change=same name=aten::mm a_calls_per_step=1 "
 		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
 		  true,
-		  "\n● OPERATORS the same\n"
-		  "\n operator, a step calls host self change verdict\n"
-		  " aten::mm 1 7 ns 0 ns same\n" },
+		  "\n● OPERATORS the same\n\n operator, a step calls host self change verdict\n "
+		  "aten::mm 1 7 ns 0 ns same\n" },
 		{ tsi_section_operator_changes,
 		  "operator_changes.faster_count 1\noperator_changes.unclear_count 2\n"
 		  "operator_changes.kinds change=faster kind=gemm a_calls_per_step=2 "
@@ -482,20 +472,18 @@ static void work_that_changed_is_listed(void **state)
 		  "operator_changes.list change=same name=aten::add a_calls_per_step=1 "
 		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
 		  false,
-		  "\n● OPERATORS 1 faster, 2 cannot be told from noise\n"
-		  "\n category, a step calls host self change device change verdict\n"
-		  " gemm 2 8.000 µs +1.000 µs 6.000 µs -3.000 µs faster\n"
-		  "\n operator, a step calls host self change device change verdict\n"
-		  " aten::mm 2 8.000 µs +1.000 µs 6.000 µs -3.000 µs faster\n"
-		  " aten::t 2→2.5 800 ns +100 ns - - cannot tell\n" },
+		  "\n● OPERATORS 1 faster, 2 cannot be told from noise\n\n category, a step "
+		  "calls host self change device change verdict\n gemm 2 8.000 µs +1.000 µs 6.000 "
+		  "µs -3.000 µs faster\n\n operator, a step calls host self change device change "
+		  "verdict\n aten::mm 2 8.000 µs +1.000 µs 6.000 µs -3.000 µs faster\n aten::t "
+		  "2→2.5 800 ns +100 ns - - cannot tell\n" },
 		{ tsi_section_module_changes,
 		  "module_changes.slower_count 1\n"
 		  "module_changes.list change=slower name=GPT.Block.*.Linear[0] a_calls_per_step=2 "
 		  "b_calls_per_step=2 a_step_ns=7000 b_step_ns=8000 change_ns=1000\n",
 		  false,
-		  "\n● MODULES 1 slower\n"
-		  "\n module, a step calls host self change verdict\n"
-		  " GPT.Block.*.Linear[0] 2 8.000 µs +1.000 µs slower\n" },
+		  "\n● MODULES 1 slower\n\n module, a step calls host self change verdict\n "
+		  "GPT.Block.*.Linear[0] 2 8.000 µs +1.000 µs slower\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));

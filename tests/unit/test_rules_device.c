@@ -67,9 +67,9 @@
 #define PRODUCTS "flops.matrix_ns 80000000\nflops.has_bf16 yes\n" MATRIX(0, 0)
 #define LONGEST "kernels.by_name name=g max_start_ns=700 max_ns=9\n"
 #define UNALIGNED                                                                                  \
-	" of the device's time goes to matrix products whose sizes are no multiples of "           \
+	" of device time goes to matrix products whose sizes are not multiples of "                \
 	"16 bytes"
-#define SLOW "matrix products that tensor cores could do faster take "
+#define SLOW "matrix products that tensor cores could speed up take "
 
 #define DRIFT(steps, kernels, compared, factor, agree)                                             \
 	"step_time.mean_ns 100000000\n"                                                            \
@@ -81,11 +81,11 @@
 static const struct rule_case cases[] = {
 	/* The largest cause gives the finding's. */
 	{ "GPU.IDLE", FIRES, IDLE(21, DATA(15) GAP(5)), NULL,
-	  "med: the device is idle for 21.0 % of the step, mostly due to the data loader (the "
-	  "data loader 15.0 %; gaps between queued kernels 5.0 %) [15000000 ns]" },
+	  "med: the device is idle for 21.0 % of the step, mostly due to the data loader (15.0 % "
+	  "the data loader; 5.0 % gaps between queued kernels) [15000000 ns]" },
 	{ "GPU.IDLE", FIRES, IDLE(21, GAP(20)), NULL,
 	  "high: the device is idle for 21.0 % of the step, mostly due to gaps between queued "
-	  "kernels (gaps between queued kernels 20.0 %) [20000000 ns]" },
+	  "kernels (20.0 % gaps between queued kernels) [20000000 ns]" },
 	{ "GPU.IDLE", QUIET, IDLE(5, DATA(5)), NULL, "" },
 	{ "GPU.IDLE", AT, IDLE(15, DATA(6) GAP(9)), NULL, "med: the device is idle for 15.0 %" },
 	{ "GPU.IDLE", AT, STEPS "idle.total_ns 14999999\n", NULL, "" },
@@ -101,7 +101,7 @@ static const struct rule_case cases[] = {
 		"copies.by_direction direction=d2d pageable=no total_ns=5000000\n"
 		"copies.by_direction direction=h2d pageable=yes total_ns=4000000\n",
 	  NULL,
-	  "low: copies of memory that is not pinned take 4.0 % of the device's time (11.4 MiB at "
+	  "low: copies of pageable (unpinned) host memory take 4.0 % of device time (11.4 MiB at "
 	  "3.0 GB/s; mostly from the host to the device) [3000000 ns]" },
 	/* Without a size; of all that is exposed only its own 4 % can be won. */
 	{ "COPY.PAGEABLE", FIRES,
@@ -109,12 +109,12 @@ static const struct rule_case cases[] = {
 		"device_busy.span_ns 100000000\ncopies.pageable_ns 4000000\n"
 		"copies.by_direction direction=d2h pageable=yes total_ns=4000000\n",
 	  NULL,
-	  "low: copies of memory that is not pinned take 4.0 % of the device's time (mostly from "
+	  "low: copies of pageable (unpinned) host memory take 4.0 % of device time (mostly from "
 	  "the device to the host) [4000000 ns]" },
 	{ "COPY.PAGEABLE", QUIET, "device_busy.span_ns 100000000\ncopies.pageable_ns 3000\n", NULL,
 	  "" },
 	{ "COPY.PAGEABLE", AT, "device_busy.span_ns 100000000\ncopies.pageable_ns 1000000\n", NULL,
-	  "med: copies of memory that is not pinned take 1.0 %" },
+	  "med: copies of pageable (unpinned) host memory take 1.0 % of device time" },
 	{ "COPY.PAGEABLE", AT, "device_busy.span_ns 100000000\ncopies.pageable_ns 999999\n", NULL,
 	  "" },
 	{ "COPY.PAGEABLE", AT, "device_busy.span_ns 100000000\ncopies.pageable_ns 10000000\n", NULL,
@@ -128,25 +128,25 @@ static const struct rule_case cases[] = {
 		"copies.by_direction direction=h2d pageable=no total_ns=25000000 "
 		"bytes_per_second=12500000000.0\n",
 	  NULL,
-	  "med: the device only copies memory for 10.0 % of the step (most time goes to h2d: "
-	  "25.00 ms in the trace, 12.5 GB/s) [10000000 ns]" },
+	  "med: exposed memory copies take 10.0 % of the step (most time goes to h2d: 25.00 ms in "
+	  "the trace, 12.5 GB/s) [10000000 ns]" },
 	{ "COPY.EXPOSED", FIRES,
 	  STEPS "budget.exposed_copy_total_ns 20000000\n"
 		"copies.by_direction direction=fill pageable=no total_ns=25000000\n",
 	  NULL,
-	  "med: the device only copies memory for 10.0 % of the step (most time goes to fill: "
-	  "25.00 ms in the trace) [10000000 ns]" },
+	  "med: exposed memory copies take 10.0 % of the step (most time goes to fill: 25.00 ms in "
+	  "the trace) [10000000 ns]" },
 	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_total_ns 2000000\n", NULL, "" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 10000000\n", NULL,
-	  "med: the device only copies memory for 5.0 % of the step [5000000 ns]" },
+	  "med: exposed memory copies take 5.0 % of the step [5000000 ns]" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 9999999\n", NULL, "" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 40000000\n", NULL, "high" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 39999999\n", NULL, "med" },
 
 	{ "KERNEL.LOW_OCCUPANCY", FIRES, "step_time.mean_ns 100000000\n" SMALL(30, "norm", "0.3"),
 	  NULL,
-	  "med: " FEW "30.0 % of the step (a mean of 70 % of the multiprocessors has no block "
-	  "meanwhile; most of it, 30.00 ms, in k) [21000000 ns]" },
+	  "med: " FEW "30.0 % of the step (on average 70 % of the multiprocessors have no block "
+	  "meanwhile; mostly k (30.00 ms in the trace)) [21000000 ns]" },
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(10, "norm", "0.3"), NULL, "" },
 	/* A block for each multiprocessor fills it. */
 	{ "KERNEL.LOW_OCCUPANCY", QUIET, SMALL(60, "norm", "1"), NULL, "" },
@@ -183,8 +183,8 @@ static const struct rule_case cases[] = {
 	  SMALL(10, "norm", "0.5") "kernels.by_name name=j kind=softmax counted_ns=20000000 "
 				   "mean_ns=20000 blocks_per_sm=0.8\n",
 	  NULL,
-	  "med: " FEW "30.0 % of the step (a mean of 30 % of the multiprocessors has no block "
-	  "meanwhile; most of it, 20.00 ms, in j)" },
+	  "med: " FEW "30.0 % of the step (on average 30 % of the multiprocessors have no block "
+	  "meanwhile; mostly j (20.00 ms in the trace))" },
 	/* And the operator that loses most in it. */
 	{ "KERNEL.LOW_OCCUPANCY", FIRES,
 	  SMALL(30, "gemm", "0.3") "flops.by_operator name=aten::mm kernel=big\n"
@@ -192,13 +192,14 @@ static const struct rule_case cases[] = {
 				   "shape='8x4x2, 8x2x4'\n"
 				   "flops.by_operator name=aten::mm kernel=k\n",
 	  NULL,
-	  "med: " FEW "30.0 % of the step (a mean of 70 % of the multiprocessors has no block "
-	  "meanwhile; most of it, 30.00 ms, in k; it runs for aten::bmm 8x4x2, 8x2x4 fp16)" },
+	  "med: " FEW
+	  "30.0 % of the step (on average 70 % of the multiprocessors have no block meanwhile; "
+	  "mostly k (30.00 ms in the trace); it runs for aten::bmm 8x4x2, 8x2x4 fp16)" },
 
 	/* Half of 50 ms can be won. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, MATRIX(50, 30) TENSOR(0, 30000000), NULL,
-	  "med: matrix products without tensor cores take 50.0 % of the device's time (kernels "
-	  "with tensor cores 0.0 %, those of which it is not known 30.0 %) [25000000 ns]" },
+	  "med: matrix products without tensor cores take 50.0 % of device time (kernels with "
+	  "tensor cores take 0.0 %, kernels that may use them 30.0 %) [25000000 ns]" },
 	{ "KERNEL.NO_TENSOR_CORES", QUIET, MATRIX(80, 0) TENSOR(75000000, 0), NULL, "" },
 	/* Products whose names do not say it, beside other kernels that are none. */
 	{ "KERNEL.NO_TENSOR_CORES", QUIET, MATRIX(60, 20) TENSOR(0, 80000000), NULL, "" },
@@ -206,7 +207,7 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.NO_TENSOR_CORES", QUIET, MATRIX(0, 0) TENSOR(0, 0), NULL, "" },
 	/* 60 ms of products: 38 on tensor cores, 2 not known beside the 20 of other, so 20. */
 	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(60, 20) TENSOR(38000000, 22000000), NULL,
-	  "med: matrix products without tensor cores take 20.0 % of the device's time" },
+	  "med: matrix products without tensor cores take 20.0 % of device time" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(60, 20) TENSOR(38000001, 22000000), NULL, "" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, MATRIX(50, 30) TENSOR(1, 30000000), NULL, "med" },
 	{ "KERNEL.NO_TENSOR_CORES", QUIET,
@@ -220,30 +221,33 @@ static const struct rule_case cases[] = {
 	/* Below it the larger share tells; what is known of shapes names some: half of 50 to win. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES,
 	  MATRIX(50, 30) TENSOR(0, 30000000) OPERATOR("fp16", "no", 8, 40000000, ""), NULL,
-	  "med: matrix products without tensor cores take 50.0 % of the device's time (kernels "
-	  "with tensor cores 0.0 %, those of which it is not known 30.0 %; aten::mm 8192x4096, "
-	  "4096x1024 fp16 could be 20.00 ms a step shorter) [25000000 ns]" },
+	  "med: matrix products without tensor cores take 50.0 % of device time (kernels with "
+	  "tensor cores take 0.0 %, kernels that may use them 30.0 %; aten::mm 8192x4096, "
+	  "4096x1024 fp16 could be 20.00 ms per step shorter) [25000000 ns]" },
 	/* 35 ms are won by shapes alone. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES,
 	  MATRIX(50, 30) TENSOR(0, 30000000) FP32("no", 40000000, 40000000, 5000000), NULL,
-	  "high: matrix products without tensor cores take 50.0 % of the device's time (kernels "
-	  "with tensor cores 0.0 %, those of which it is not known 30.0 %; aten::mm 8192x4096, "
-	  "4096x1024 fp32 could be 35.00 ms a step shorter) [35000000 ns]" },
+	  "high: matrix products without tensor cores take 50.0 % of device time (kernels with "
+	  "tensor cores take 0.0 %, kernels that may use them 30.0 %; aten::mm 8192x4096, "
+	  "4096x1024 fp32 could be 35.00 ms per step shorter) [35000000 ns]" },
 	{ "KERNEL.NO_TENSOR_CORES", FIRES,
 	  MATRIX(50, 30) TENSOR(0, 30000000) OPERATOR("fp16", "no", 8, 60000000, ""), NULL,
 	  "high: " SLOW "60.0 %" },
 	/* 48 ms at the float32 peak are 6 on tensor cores: 42 to win. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES FP32("no", 60000000, 48000000, 6000000), NULL,
-	  "high: " SLOW "60.0 % of the device's time (float32 without TF32 60.0 %; aten::mm "
-	  "8192x4096, 4096x1024 fp32 could be 42.00 ms a step shorter) [42000000 ns]" },
+	  "high: " SLOW
+	  "60.0 % of device time (60.0 % float32 without TF32; aten::mm 8192x4096, 4096x1024 "
+	  "fp32 could be 42.00 ms per step shorter) [42000000 ns]" },
 	/* Far from the peak: of 60 ms 7/8 would be won at the same share, half of it is said. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES FP32("no", 60000000, 16000000, 2000000), NULL,
-	  "high: " SLOW "60.0 % of the device's time (float32 without TF32 60.0 %; aten::mm "
-	  "8192x4096, 4096x1024 fp32 could be 26.25 ms a step shorter) [26250000 ns]" },
+	  "high: " SLOW
+	  "60.0 % of device time (60.0 % float32 without TF32; aten::mm 8192x4096, 4096x1024 "
+	  "fp32 could be 26.25 ms per step shorter) [26250000 ns]" },
 	/* Matrix cores in float32 are slower than with rounded operands. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES FP32("yes", 60000000, 48000000, 12000000), NULL,
-	  "high: " SLOW "60.0 % of the device's time (float32 without TF32 60.0 %; aten::mm "
-	  "8192x4096, 4096x1024 fp32 could be 36.00 ms a step shorter) [36000000 ns]" },
+	  "high: " SLOW
+	  "60.0 % of device time (60.0 % float32 without TF32; aten::mm 8192x4096, 4096x1024 "
+	  "fp32 could be 36.00 ms per step shorter) [36000000 ns]" },
 	/* The name does not say that it is not TF32. */
 	{ "KERNEL.NO_TENSOR_CORES", QUIET, SHAPES FP32("unknown", 60000000, 48000000, 6000000),
 	  NULL, "" },
@@ -270,15 +274,18 @@ static const struct rule_case cases[] = {
 	/* Half of 60 ms, but no more than is lost; half where the device is not known. */
 	{ "KERNEL.NO_TENSOR_CORES", FIRES,
 	  SHAPES OPERATOR("fp16", "no", 8, 60000000, BELOW("0.05", 57000000)), NULL,
-	  "high: " SLOW "60.0 % of the device's time (on the plain cores 60.0 %; aten::mm "
-	  "8192x4096, 4096x1024 fp16 could be 30.00 ms a step shorter) [30000000 ns]" },
+	  "high: " SLOW
+	  "60.0 % of device time (60.0 % on the plain cores; aten::mm 8192x4096, 4096x1024 "
+	  "fp16 could be 30.00 ms per step shorter) [30000000 ns]" },
 	{ "KERNEL.NO_TENSOR_CORES", FIRES,
 	  SHAPES OPERATOR("int8", "no", 16, 60000000, BELOW("0.8", 12000000)), NULL,
-	  "med: " SLOW "60.0 % of the device's time (on the plain cores 60.0 %; aten::mm "
-	  "8192x4096, 4096x1024 int8 could be 12.00 ms a step shorter) [12000000 ns]" },
+	  "med: " SLOW
+	  "60.0 % of device time (60.0 % on the plain cores; aten::mm 8192x4096, 4096x1024 "
+	  "int8 could be 12.00 ms per step shorter) [12000000 ns]" },
 	{ "KERNEL.NO_TENSOR_CORES", FIRES, SHAPES OPERATOR("fp32", "no", 16, 40000000, ""), NULL,
-	  "med: " SLOW "40.0 % of the device's time (on the plain cores 40.0 %; aten::mm "
-	  "8192x4096, 4096x1024 fp32 could be 20.00 ms a step shorter) [20000000 ns]" },
+	  "med: " SLOW
+	  "40.0 % of device time (40.0 % on the plain cores; aten::mm 8192x4096, 4096x1024 "
+	  "fp32 could be 20.00 ms per step shorter) [20000000 ns]" },
 	/* Together they reach a threshold; the two with most to win are named, 10 and 7 ms. */
 	{ "KERNEL.NO_TENSOR_CORES", AT,
 	  SHAPES OPERATOR("fp16", "no", 8, 6000000, BELOW("0.1", 5400000))
@@ -286,10 +293,10 @@ static const struct rule_case cases[] = {
 			  FP32("no", 8000000, 8000000, 1000000)
 				  OPERATOR("bf16", "yes", 1, 16000000, BELOW("0.8", 0)),
 	  "KERNEL.NO_TENSOR_CORES.threshold=0.34",
-	  "med: " SLOW "34.0 % of the device's time (float32 without TF32 8.0 %; on the plain "
-	  "cores 26.0 %; aten::mm 8192x4096, 4096x1024 fp16 could be 10.00 ms a step "
-	  "shorter; aten::mm 8192x4096, 4096x1024 fp32 could be 7.00 ms a step shorter) "
-	  "[20000000 ns]" },
+	  "med: " SLOW
+	  "34.0 % of device time (8.0 % float32 without TF32; 26.0 % on the plain cores; "
+	  "aten::mm 8192x4096, 4096x1024 fp16 could be 10.00 ms per step shorter; aten::mm "
+	  "8192x4096, 4096x1024 fp32 could be 7.00 ms per step shorter) [20000000 ns]" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 20000000, ""), NULL,
 	  "med" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 19999999, ""), NULL, "" },
@@ -301,15 +308,15 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.PADDING", FIRES, PRODUCTS PRODUCT("bf16", 1, "g", 60000000, 6000000) "\n" LONGEST,
 	  NULL,
 	  "med: 60.0 %" UNALIGNED " (75 % of the time of matrix kernels; aten::mm 82x83, 83x84 "
-	  "bf16 could be 30.00 ms a step shorter) [30000000 ns]" },
+	  "bf16 could be 30.00 ms per step shorter) [30000000 ns]" },
 	{ "KERNEL.PADDING", FIRES,
 	  PRODUCTS PRODUCT("bf16", 4, "cutlass_nn_align4", 20000000, 12000000) "\n", NULL,
 	  "med: 20.0 %" UNALIGNED " (25 % of the time of matrix kernels; aten::mm 82x83, 83x84 "
-	  "bf16 could be 8.00 ms a step shorter) [8000000 ns]" },
+	  "bf16 could be 8.00 ms per step shorter) [8000000 ns]" },
 	/* A device that is not known: the kernel's name says it, and no gain. */
 	{ "KERNEL.PADDING", FIRES, PRODUCTS UNKNOWN(4000000), NULL,
-	  "low: 4.0 %" UNALIGNED " (5 % of the time of matrix kernels; aten::mm tf32 takes 4.00 "
-	  "ms a step)" },
+	  "low: 4.0 %" UNALIGNED
+	  " (5 % of the time of matrix kernels; aten::mm tf32 takes 4.00 ms per step)" },
 	{ "KERNEL.PADDING", QUIET, PRODUCTS PRODUCT("bf16", 8, "g", 60000000, 6000000) "\n", NULL,
 	  "" },
 	{ "KERNEL.PADDING", QUIET, PRODUCTS PRODUCT("fp32", 1, "g", 60000000, 6000000) "\n", NULL,
@@ -332,14 +339,12 @@ static const struct rule_case cases[] = {
 	/* 20 ms at the roofline are 10 in bfloat16; far from it a quarter of the time is said. */
 	{ "KERNEL.LOW_PRECISION", FIRES,
 	  PRODUCTS PRODUCT("tf32", 16, "g", 40000000, 20000000) "half_roofline_ns=10000000\n", NULL,
-	  "med: matrix products of float32 take 40.0 % of the device's time; its tensor cores "
-	  "multiply bfloat16 faster (aten::mm 82x83, 83x84 tf32 could be 10.00 ms a step shorter) "
-	  "[10000000 ns]" },
+	  "med: float32 matrix products take 40.0 % of device time; tensor cores multiply bfloat16 "
+	  "faster (aten::mm 82x83, 83x84 tf32 could be 10.00 ms per step shorter) [10000000 ns]" },
 	{ "KERNEL.LOW_PRECISION", FIRES,
 	  PRODUCTS PRODUCT("tf32", 16, "g", 60000000, 10000000) "half_roofline_ns=5000000\n", NULL,
-	  "med: matrix products of float32 take 60.0 % of the device's time; its tensor cores "
-	  "multiply bfloat16 faster (aten::mm 82x83, 83x84 tf32 could be 15.00 ms a step shorter) "
-	  "[15000000 ns]" },
+	  "med: float32 matrix products take 60.0 % of device time; tensor cores multiply bfloat16 "
+	  "faster (aten::mm 82x83, 83x84 tf32 could be 15.00 ms per step shorter) [15000000 ns]" },
 	/* Halves already, or a device that is not known. */
 	{ "KERNEL.LOW_PRECISION", QUIET, PRODUCTS PRODUCT("bf16", 16, "g", 60000000, 10000000) "\n",
 	  NULL, "" },
@@ -370,8 +375,8 @@ static const struct rule_case cases[] = {
 
 	{ "KERNEL.INEFFICIENT", FIRES, PRODUCTS PRODUCT("bf16", 16, "g", 70000000, 7000000) "\n",
 	  NULL,
-	  "high: matrix kernels far below their roofline take 70.0 % of the device's time (they "
-	  "reach 10 % of it on average; aten::mm 82x83, 83x84 bf16 could be 60.00 ms a step "
+	  "high: matrix kernels far below their roofline take 70.0 % of device time (they reach 10 "
+	  "% of their roofline on average; aten::mm 82x83, 83x84 bf16 could be 60.00 ms per step "
 	  "shorter) [60000000 ns]" },
 	{ "KERNEL.INEFFICIENT", AT, PRODUCTS PRODUCT("bf16", 16, "g", 70000000, 21000000) "\n",
 	  NULL, "" },
@@ -393,7 +398,7 @@ static const struct rule_case cases[] = {
 	  PRODUCTS "steps.boundary iteration\n" PRODUCT("bf16", 16, "g", 80000000,
 							64000000) "bound=memory\n",
 	  NULL,
-	  "low: 80.0 % of device time is bound by memory bandwidth: reading weights and cache "
+	  "low: 80.0 % of device time is bound by memory bandwidth: reading weights and KV cache "
 	  "(products and attention that reach 60 % of the bandwidth or more)" },
 	/* FLOPs are no measure of them. */
 	{ "EFFICIENCY.LOW_MFU", SKIPPED,
@@ -440,10 +445,10 @@ static void advice_follows_what_is_slow(void **state)
 		/* V100, T4, RTX 20: by shapes and by names. */
 		{ "KERNEL.NO_TENSOR_CORES",
 		  "flops.has_bf16 no\n" SHAPES OPERATOR("fp32", "no", 16, 60000000, ""),
-		  "take neither TF32 nor bfloat16" },
+		  "support neither TF32 nor bfloat16" },
 		{ "KERNEL.NO_TENSOR_CORES",
 		  "flops.has_bf16 no\n" MATRIX(50, 30) TENSOR(0, 30000000),
-		  "take neither TF32 nor bfloat16" },
+		  "support neither TF32 nor bfloat16" },
 		{ "KERNEL.NO_TENSOR_CORES",
 		  "flops.has_bf16 yes\n" MATRIX(50, 30) TENSOR(0, 30000000), "from Ampere on" },
 		{ "KERNEL.NO_TENSOR_CORES", SHAPES OPERATOR("fp32", "no", 16, 60000000, ""),

@@ -62,30 +62,30 @@
 
 static const struct rule_case cases[] = {
 	{ "DIST.STRAGGLER", FIRES, STEPS SLOW("5", "0.04", "4000000") COST("4000000", "0.04"), NULL,
-	  "med: rank 5 computes 4.0 % longer than the others; without it a step takes 4.00 ms less "
+	  "med: rank 5 computes 4.0 % longer than the others; fixing it saves 4.00 ms per step "
 	  "[4000000 ns]" },
 	/* The worst costs most, whatever its excess. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("2", "0.09", "6000000") SLOW("5", "0.08", "8000000") COST("9000000", "0.09"),
 	  NULL,
 	  "med: 2 ranks are late, most of all rank 5, which computes 8.0 % longer than the others; "
-	  "without them a step takes 9.00 ms less (ranks 2, 5) [9000000 ns]" },
+	  "fixing them saves 9.00 ms per step (ranks 2, 5) [9000000 ns]" },
 	/* Most of it before one collective. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("17", "4.3", "68000000")
 		  COST("68000000", "0.14") "stragglers.causes rank=17 cause=slow_host "
 					   "late_ns=383000000 before='all_reduce #2'\n",
 	  NULL,
-	  "high: rank 17 arrives 383.00 ms late (host, before all_reduce #2); without it a step "
-	  "takes 68.00 ms less [68000000 ns]" },
+	  "high: rank 17 arrives 383.00 ms late (host, before all_reduce #2); fixing it saves "
+	  "68.00 ms per step [68000000 ns]" },
 	/* Its experts receive 1.1 times the mean. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("5", "0.5", "2000000") COST("2000000", "0.02")
 		  CAUSE("5", "more_work",
 			"a") "experts.busiest_rank 5\nexperts.ranks rank=5 load_ratio=1.1\n",
 	  NULL,
-	  "med: rank 5 computes 50.0 % longer than the others (busier experts); without it a step "
-	  "takes 2.00 ms less (a) [2000000 ns]" },
+	  "med: rank 5 computes 50.0 % longer than the others (busier experts); fixing it saves "
+	  "2.00 ms per step (a) [2000000 ns]" },
 	{ "DIST.STRAGGLER", AT,
 	  STEPS SLOW("5", "0.5", "2000000") COST("2000000", "0.02")
 		  CAUSE("5", "more_work",
@@ -97,8 +97,8 @@ static const struct rule_case cases[] = {
 		"stall_count=3 stall_steps='7, 21, 40' stall_ns=310000000 stall_of=50\n" COST(
 			"18600000", "0.11") CAUSE("5", "slow_loader", "a"),
 	  NULL,
-	  "high: rank 5 stalls in 3 of 50 steps (7, 21, 40), up to 310.00 ms (data loader); "
-	  "without these a step takes 18.60 ms less on average (a) [18600000 ns]" },
+	  "high: rank 5 stalls in 3 of 50 steps (7, 21, 40), up to 310.00 ms (data loader); fixing "
+	  "these saves 18.60 ms per step (a) [18600000 ns]" },
 	/* pytscope's rule names a rank, which chance may have made: it is a fact, no finding. */
 	{ "DIST.STRAGGLER", QUIET, STEPS LOST("0.5") STRAGGLER_3("0.3"), NULL, "" },
 	{ "DIST.STRAGGLER", QUIET, STEPS LOST("0.5"), NULL, "" },
@@ -129,19 +129,19 @@ static const struct rule_case cases[] = {
 		  COST("2000000", "0.02") "stragglers.groups kind=node name=h2 late_count=2 "
 					  "rank_count=2\n",
 	  NULL,
-	  "med: rank 5 is 4.0 % slower than the others (data loader); without it a step takes 2.00 "
-	  "ms less (1.20 ms more in its loader; node h2: 2 of its 2 ranks are slow) [2000000 ns]" },
+	  "med: rank 5 is 4.0 % slower than the others (data loader); fixing it saves 2.00 ms per "
+	  "step (1.20 ms more in its loader; node h2: 2 of its 2 ranks are slow) [2000000 ns]" },
 	/* What could not be seen: said with a finding, and instead of none. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("5", "0.04", "1") COST("4000000", "0.04") DOUBT("3 steps are too few"), NULL,
-	  "med: rank 5 computes 4.0 % longer than the others; without it a step takes 4.00 ms less "
-	  "(3 steps are too few) [4000000 ns]" },
+	  "med: rank 5 computes 4.0 % longer than the others; fixing it saves 4.00 ms per step (3 "
+	  "steps are too few) [4000000 ns]" },
 	{ "DIST.STRAGGLER", SKIPPED, STEPS DOUBT("3 steps are too few to be certain"), NULL,
 	  "skipped: 3 steps are too few to be certain" },
 	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2"), NULL,
 	  "med: load imbalance: 8.0 % of compute time is lost waiting for the slowest rank "
-	  "(compute varies by 20.0 % of "
-	  "its mean from rank to rank; the slowest is 4.00 ms behind the median) [9000000 ns]" },
+	  "(compute varies by 20.0 % across ranks (standard deviation); the slowest is 4.00 ms "
+	  "behind the median) [9000000 ns]" },
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.1"), NULL, "" },
 	/* A straggler explains it. */
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.5") SLOW("3", "0.5", "1"), NULL, "" },
@@ -155,8 +155,8 @@ static const struct rule_case cases[] = {
 	  NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2") GAINS("700000"), NULL,
 	  "med: load imbalance: 8.0 % of compute time is lost waiting for the slowest rank "
-	  "(compute varies by 20.0 % of "
-	  "its mean from rank to rank; the slowest is 4.00 ms behind the median) [700000 ns]" },
+	  "(compute varies by 20.0 % across ranks (standard deviation); the slowest is 4.00 ms "
+	  "behind the median) [700000 ns]" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.15"), NULL, "med: load imbalance" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.1499"), NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.0499") UNEVEN("0.15"), NULL, "" },
@@ -166,17 +166,15 @@ static const struct rule_case cases[] = {
 	  "DIST.LOAD_IMBALANCE.lost=0.06", "" },
 	/* Without traces: what the rank with the least spends. */
 	{ "DIST.COMM_BOUND", FIRES, COMM("0.5") "distributed.mean_transfer_fraction 0.3\n", NULL,
-	  "med: transfer takes 30.0 % of the step, 60 % of communication ("
-	  "ranks wait for slower ones for another 20.0 % of the step, 40 % of communication) "
-	  "[60000000 ns]" },
+	  "med: transfer takes 30.0 % of the step (60 % of communication) (waiting for slower "
+	  "ranks takes another 20.0 % of the step (40 % of communication)) [60000000 ns]" },
 	{ "DIST.COMM_BOUND", QUIET, COMM("0.5") "distributed.mean_transfer_fraction 0.2\n", NULL,
 	  "" },
 	{ "DIST.COMM_BOUND", QUIET, COMM("0.1"), NULL, "" },
 	/* Traces: the wait does not count, and an overlap wins no more than the rest. */
 	{ "DIST.COMM_BOUND", FIRES, COMM("0.8") SPLIT("400", "200", "100") STEP_50_MS, NULL,
-	  "med: transfer takes 30.0 % of the step, 43 % of communication ("
-	  "ranks wait for slower ones for another 40.0 % of the step, 57 % of communication) "
-	  "[15000000 ns]" },
+	  "med: transfer takes 30.0 % of the step (43 % of communication) (waiting for slower "
+	  "ranks takes another 40.0 % of the step (57 % of communication)) [15000000 ns]" },
 	{ "DIST.COMM_BOUND", FIRES,
 	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS "what_if.ideal_overlap_gain_ns 14000000\n",
 	  NULL, "med: communication takes 30.0 % of the step [14000000 ns]" },
@@ -194,33 +192,32 @@ static const struct rule_case cases[] = {
 	{ "DIST.COMM_BOUND", CHANGED, COMM("0.25"), "DIST.COMM_BOUND.threshold=0.3", "" },
 	/* 0.3 of a step of 50 ms. */
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3") "step_time.mean_ns 50000000\n", NULL,
-	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in "
-	  "the trace, 75.0 % of it overlapped; one rank alone does not tell waiting for slower "
+	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in the "
+	  "trace, 75.0 % of it overlapped; one rank's trace cannot separate waiting for slower "
 	  "ranks from transfer) [15000000 ns]" },
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3"), NULL,
-	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in "
-	  "the trace, 75.0 % of it overlapped; one rank alone does not tell waiting for slower "
+	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in the "
+	  "trace, 75.0 % of it overlapped; one rank's trace cannot separate waiting for slower "
 	  "ranks from transfer)" },
 	/* Of several ranks a fifth of the communication moves data: 0.3 × 0.2 is 0.06. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") COMM("0.5") "distributed.mean_transfer_fraction 0.1\n", NULL,
 	  "med: 6.0 % of device time is exposed transfer (40.00 ms of communication in the trace, "
-	  "75.0 % of it overlapped; another 24.0 %, 80 % of exposed communication, is waiting for "
+	  "75.0 % of it overlapped; another 24.0 % (80 % of exposed communication) is waiting for "
 	  "slower ranks)" },
 	/* Traces of all ranks: 2 of 100 wait, 6 do not. */
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3") SPLIT("20", "50", "10") STEP_50_MS, NULL,
 	  "med: 6.0 % of device time is exposed transfer (40.00 ms of communication in the trace, "
-	  "75.0 % of it overlapped; another 2.0 %, 25 % of exposed communication, is waiting for "
+	  "75.0 % of it overlapped; another 2.0 % (25 % of exposed communication) is waiting for "
 	  "slower ranks) [3000000 ns]" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "50", "0"), NULL, "med: 5.0 %" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "49", "0"), NULL, "" },
 	/* Stages of a pipeline: what they send is another rule's. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") SPLIT("0", "60", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
-	  "med: 6.0 % of device time is exposed communication (40.00 ms of communication in "
-	  "the trace, 75.0 % of it overlapped; for a further 30.0 % stages of the "
-	  "pipeline "
-	  "send to each other or wait for that) [3000000 ns]" },
+	  "med: 6.0 % of device time is exposed communication (40.00 ms of communication in the "
+	  "trace, 75.0 % of it overlapped; pipeline stages exchange data or wait for it for "
+	  "another 30.0 %) [3000000 ns]" },
 	{ "DIST.EXPOSED_COMM", AT,
 	  EXPOSED("0.3") SPLIT("0", "49", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
 	  "" },
@@ -235,18 +232,17 @@ static const struct rule_case cases[] = {
 	{ "DIST.EXPOSED_COMM", CHANGED, EXPOSED("0.05") "step_time.mean_ns 50000000\n",
 	  "DIST.EXPOSED_COMM.threshold=0.1", "" },
 	{ "DIST.PIPELINE_BUBBLE", FIRES, BUBBLE("0.45") EXCESS("0.2"), NULL,
-	  "high: the stages of the pipeline idle for 45.0 % of the step (20.0 points more than the "
-	  "ideal 25.0 %; most in stage 2)" },
+	  "high: pipeline stages idle for 45.0 % of the step (20.0 points above the ideal 25.0 %; "
+	  "stage 2 idles most)" },
 	{ "DIST.PIPELINE_BUBBLE", FIRES, BUBBLE("0.6"), NULL,
-	  "high: the stages of the pipeline idle for 60.0 % of the step (most in stage 2)" },
+	  "high: pipeline stages idle for 60.0 % of the step (stage 2 idles most)" },
 	/* Most of it is what filling and draining cost. */
 	{ "DIST.PIPELINE_BUBBLE", QUIET, BUBBLE("0.27") EXCESS("0.02"), NULL, "" },
 	/* 4 stages with 2 microbatches; 4 of them: 3/7. */
 	{ "DIST.PIPELINE_BUBBLE", FIRES,
 	  BUBBLE("0.61") "pipeline.ideal_bubble_ratio 0.6\npipeline.excess_ratio 0.01\n", NULL,
-	  "med: too few microbatches: the stages of the pipeline idle for 61.0 % of the step, "
-	  "60.0 % even in the best case (twice as many, of half the size: 42.9 % in the best "
-	  "case)" },
+	  "med: too few microbatches: pipeline stages idle for 61.0 % of the step, 60.0 % even at "
+	  "best (twice as many, half the size: 42.9 % at best)" },
 	{ "DIST.PIPELINE_BUBBLE", AT,
 	  BUBBLE("0.45") "pipeline.ideal_bubble_ratio 0.4499\npipeline.excess_ratio 0.0\n", NULL,
 	  "" },
@@ -254,14 +250,15 @@ static const struct rule_case cases[] = {
 	  BUBBLE("0.45") "pipeline.ideal_bubble_ratio 0.45\npipeline.excess_ratio 0.0\n", NULL,
 	  "med: too few microbatches" },
 	{ "DIST.PIPELINE_BUBBLE", QUIET, BUBBLE("0.1"), NULL, "" },
-	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.3") EXCESS("0.05"), NULL, "med: the stages" },
+	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.3") EXCESS("0.05"), NULL, "med: pipeline stages" },
 	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.3") EXCESS("0.0499"), NULL, "" },
-	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.4") EXCESS("0.15"), NULL, "high: the stages" },
-	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.4") EXCESS("0.1499"), NULL, "med: the stages" },
-	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.25"), NULL, "med: the stages" },
+	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.4") EXCESS("0.15"), NULL, "high: pipeline stages" },
+	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.4") EXCESS("0.1499"), NULL,
+	  "med: pipeline stages" },
+	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.25"), NULL, "med: pipeline stages" },
 	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.2499"), NULL, "" },
-	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.45"), NULL, "high: the stages" },
-	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.4499"), NULL, "med: the stages" },
+	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.45"), NULL, "high: pipeline stages" },
+	{ "DIST.PIPELINE_BUBBLE", AT, BUBBLE("0.4499"), NULL, "med: pipeline stages" },
 	{ "DIST.PIPELINE_BUBBLE", CHANGED, BUBBLE("0.3") EXCESS("0.05"),
 	  "DIST.PIPELINE_BUBBLE.threshold=0.1", "" },
 	{ "DIST.PIPELINE_BUBBLE", CHANGED, BUBBLE("0.25"), "DIST.PIPELINE_BUBBLE.bubble=0.3", "" },

@@ -11,7 +11,7 @@
 
 #include "base/attributes.h"
 
-#define ONE_RANK "one rank alone does not tell waiting for slower ranks from transfer"
+#define ONE_RANK "one rank's trace cannot separate waiting for slower ranks from transfer"
 #define TOP(line, ratio)                                                                           \
 	"step_time.mean_ns 100000000\n"                                                            \
 	"efficiency.top_recoverable " line "\n"                                                    \
@@ -39,7 +39,7 @@
 	"efficiency.flops_per_step 4e15\nefficiency.peak_flops 1e15\n"                             \
 	"efficiency.flops_source " flops "\nefficiency.peak_source " peak "\n"                     \
 	"efficiency.device H100 SXM5\nefficiency.precision bf16\n"
-#define WRONG "high: your FLOPs or your peak are wrong: together they give an MFU of "
+#define WRONG "high: FLOPs or peak are wrong: together they give an MFU of "
 
 /* What the job logged, what its files give, and how many times the one is the other. */
 #define LOGGED(logged, ours, factor)                                                               \
@@ -56,8 +56,8 @@ static const struct rule_case cases[] = {
 			      "efficiency.lines line=communication ratio=0.096 recoverable=yes\n"
 			      "efficiency.lines line=other ratio=0.004 recoverable=yes\n",
 	  NULL,
-	  "high: the model uses 25.0 % of the device's peak FLOPs (MFU) (compute beyond what the "
-	  "FLOPs take 35 %; waiting for data 30 %; communication 10 %) [35000000 ns]" },
+	  "high: the model uses 25.0 % of the device's peak FLOPs (MFU) (35 % compute overhead "
+	  "(kernels below peak); 30 % waiting for data; 10 % communication) [35000000 ns]" },
 	{ "EFFICIENCY.LOW_MFU", FIRES, TOP("other", "0.2") MFU("0.4"), NULL,
 	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU)" },
 	{ "EFFICIENCY.LOW_MFU", QUIET, TOP("data_stall", "0.4") MFU("0.6"), NULL, "" },
@@ -106,11 +106,10 @@ static const struct rule_case cases[] = {
 		  OPERATOR("aten::bmm", "", "30", "0.5") OPERATOR("aten::mv", MM, "1", "0.98")
 			  OPERATOR("aten::dot", MM, "1", "0.98"),
 	  NULL,
-	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) ("
-	  "aten::mm 8192x4096, 4096x1024 bf16 loses 20.00 ms a step at 33 % of its "
-	  "roofline; aten::bmm bf16 loses 15.00 ms a step at 50 % of its roofline; "
-	  "aten::mv 8192x4096, 4096x1024 bf16 loses 0.50 ms a step at 98 % of its "
-	  "roofline) [30000000 ns]" },
+	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) (aten::mm 8192x4096, "
+	  "4096x1024 bf16 loses 20.00 ms per step at 33 % of its roofline; aten::bmm bf16 loses "
+	  "15.00 ms per step at 50 % of its roofline; aten::mv 8192x4096, 4096x1024 bf16 loses "
+	  "0.50 ms per step at 98 % of its roofline) [30000000 ns]" },
 	{ "EFFICIENCY.LOW_MFU", FIRES,
 	  TOP("compute_overhead", "0.3") MFU("0.4") SPAN
 	  "flops.by_operator name=aten::mm lost_ns=999999 roofline_ratio=0.9\n",
@@ -120,13 +119,13 @@ static const struct rule_case cases[] = {
 	  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.5\n" SPAN OPERATOR(
 		  "aten::mm", MM, "0", "1") OPERATOR("aten::bmm", MM, "0", "1"),
 	  NULL,
-	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) (50.0 % with what "
-	  "activation checkpointing computes again (HFU), 6.00 ms a step) [30000000 ns]" },
+	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) (50.0 % including "
+	  "activation recomputation (HFU), which takes 6.00 ms per step) [30000000 ns]" },
 	/* --model knows of it, and no operator tells what it takes. */
 	{ "EFFICIENCY.LOW_MFU", FIRES,
 	  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.5\n", NULL,
-	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) (50.0 % with what is "
-	  "computed again (HFU)) [30000000 ns]" },
+	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) (50.0 % including "
+	  "recomputation (HFU)) [30000000 ns]" },
 	{ "EFFICIENCY.LOW_MFU", FIRES,
 	  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.404\n", NULL,
 	  "med: the model uses 40.0 % of the device's peak FLOPs (MFU) [30000000 ns]" },
@@ -145,16 +144,16 @@ static const struct rule_case cases[] = {
 	  TOP("communication", "0.4") "distributed.mean_comm_fraction 0.8\n"
 				      "distributed.mean_transfer_fraction 0.6\n",
 	  NULL,
-	  "med: 30.0 % of the step goes to transfer between ranks (ranks wait for slower ones for "
-	  "another 10.0 % of the step, 25 % of communication) [30000000 ns]" },
+	  "med: 30.0 % of the step goes to transfer between ranks (waiting for slower ranks takes "
+	  "another 10.0 % of the step (25 % of communication)) [30000000 ns]" },
 	/* Of it 30 of 100 are no wait for slower ranks. */
 	{ "EFFICIENCY.RECOVERABLE", FIRES,
 	  TOP("communication", "0.5") "budget.wall_total_ns 100\nbudget.exposed_wait_total_ns 20\n"
 				      "budget.exposed_transfer_total_ns 10\n"
 				      "budget.exposed_unsplit_total_ns 20\n",
 	  NULL,
-	  "med: 30.0 % of the step goes to transfer between ranks (ranks wait for slower ones for "
-	  "another 20.0 % of the step, 40 % of communication) [30000000 ns]" },
+	  "med: 30.0 % of the step goes to transfer between ranks (waiting for slower ranks takes "
+	  "another 20.0 % of the step (40 % of communication)) [30000000 ns]" },
 	/* Of 90 of 100 only 19 are. */
 	{ "EFFICIENCY.RECOVERABLE", AT,
 	  TOP("communication", "0.9") "budget.wall_total_ns 100\nbudget.exposed_wait_total_ns 71\n"
@@ -197,14 +196,14 @@ static const struct rule_case cases[] = {
 
 	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4.04"), NULL, WRONG "404 %" },
 	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("run.json", "option"), NULL,
-	  WRONG "400 % (run.json says 4000 TFLOP in a step of 1000.00 ms; --peak-tflops says 1000 "
+	  WRONG "400 % (run.json says 4000 TFLOP in a 1000.00 ms step; --peak-tflops says 1000 "
 		"TFLOP/s)" },
 	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("operators", "device"), NULL,
-	  WRONG "400 % (the shapes of operators say 4000 TFLOP in a step of 1000.00 ms; the table "
-		"of devices says 1000 TFLOP/s; that is H100 SXM5 at bf16, dense)" },
+	  WRONG "400 % (the shapes of operators say 4000 TFLOP in a 1000.00 ms step; the table of "
+		"devices says 1000 TFLOP/s; that is H100 SXM5 at bf16, dense)" },
 	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("model", "run.json"), NULL,
-	  WRONG "400 % (--model says 4000 TFLOP in a step of 1000.00 ms; run.json says 1000 "
-		"TFLOP/s)" },
+	  WRONG
+	  "400 % (--model says 4000 TFLOP in a 1000.00 ms step; run.json says 1000 TFLOP/s)" },
 	{ "EFFICIENCY.IMPOSSIBLE_MFU", FIRES, MFU_IS("4") SOURCES("option", "device"), NULL,
 	  WRONG "400 % (--flops-per-step says 4000 TFLOP" },
 	/* Too much although it is not all. */
@@ -252,13 +251,13 @@ static void advice_fits_what_is_known(void **state)
 {
 	static const struct advice_case advised[] = {
 		{ "EFFICIENCY.LOW_MFU", TOP("compute_overhead", "0.3") MFU("0.4"),
-		  "kernels.by_name" },
+		  "--show kernels" },
 		{ "EFFICIENCY.LOW_MFU",
 		  TOP("compute_overhead", "0.3") MFU("0.4") OPERATOR("aten::mm", MM, "1", "0.9"),
-		  "begin with the operators that lose most (flops.by_operator)" },
+		  "start with the operators that lose most (--show roofline)" },
 		{ "EFFICIENCY.LOW_MFU",
 		  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.5\n",
-		  "checkpoint no more activations than memory demands" },
+		  "checkpoint no more activations than memory requires" },
 		{ "EFFICIENCY.LOW_MFU", TOP("data_stall", "0.3") MFU("0.4") "efficiency.hfu 0.5\n",
 		  "raise num_workers" },
 		{ "EFFICIENCY.IMPOSSIBLE_MFU", MFU_IS("4"), "not of the whole job" },
@@ -283,7 +282,7 @@ static void operators_are_named_in_few_words(void **state)
 	TOP("compute_overhead", "0.3") MFU("0.4") SPAN OPERATOR(name, shape, "40", "0.33")
 #define SAYS(words)                                                                                \
 	"med: the model uses 40.0 % of the device's peak FLOPs (MFU) (" words                      \
-	" bf16 loses 20.00 ms a step"
+	" bf16 loses 20.00 ms per step"
 	static const struct rule_case named[] = {
 		{ "EFFICIENCY.LOW_MFU", FIRES, NAMED("aten::addmm", "64, 8x16, 16x64"), NULL,
 		  SAYS("aten::addmm 64, 8x16, 16x64") },

@@ -31,8 +31,7 @@ static const struct rule_case cases[] = {
 	{ "HANG.MISSING_CALL", FIRES,
 	  HANG("missing_call", "hang.behind_count 3\nhang.culprit_site train.py:212 step\n"), NULL,
 	  "high: all_reduce #1841: rank 6 never called it; its last call is all_gather #1840, "
-	  "completed" WAIT " (rank 6 at train.py:212 step; it is 3 collectives of the group "
-	  "behind)" },
+	  "completed" WAIT " (rank 6 at train.py:212 step; it is 3 collectives behind its group)" },
 	{ "HANG.MISSING_CALL", FIRES, HANG("late", "hang.late_ns 612000000000\n"), NULL,
 	  "high: all_reduce #1841: rank 6 called it 612 s after the first, too late" WAIT },
 	{ "HANG.MISSING_CALL", FIRES,
@@ -73,18 +72,18 @@ static const struct rule_case cases[] = {
 	{ "HANG.UNFINISHED", FIRES, HANG("not_started", "hang.host_count 2\nhang.host node-7\n"),
 	  NULL,
 	  "high: all_reduce #1841: all called it and the device of rank 6 never began it" WAIT
-	  " (the ranks that stand still are all on host node-7)" },
+	  " (all stalled ranks are on host node-7)" },
 	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", "hang.host_count 1\nhang.host node-7\n"),
 	  NULL,
 	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT
-	  " (all ranks are on host node-7: no network is between them)" },
+	  " (all ranks are on host node-7, so no network is involved)" },
 	{ "HANG.UNFINISHED", FIRES, HANG("unfinished", "hang.host_count 2\n"), NULL,
 	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT
 	  " (they are on 2 hosts)" },
 	{ "HANG.UNFINISHED", FIRES,
 	  HANG("unfinished", "hang.host_count 3\nhang.shared_hosts a and b\n"), NULL,
 	  "high: all_reduce #1841: all called it and none completed it: network or device" WAIT
-	  " (every call that stands still has ranks on a and b)" },
+	  " (every stalled call has ranks on a and b)" },
 	{ "HANG.UNFINISHED", QUIET, HANG("none", ""), NULL, "" },
 };
 

@@ -61,17 +61,16 @@ static const struct rule_case cases[] = {
 			"idle.culprits cause=op_overhead name=aten::add ns_per_step=2000000\n"
 			"idle.culprits cause=op_overhead name=aten::mul ns_per_step=1000000\n",
 	  NULL,
-	  "med: the device waits for the host to launch work for 12.0 % of the step (dispatch of "
-	  "operators 8.0 % (aten::mm 5.0 %, aten::add 2.0 %); launch calls 3.0 %; start latency of "
-	  "kernels 1.0 %; 2400 launch calls a step) [12000000 ns]" },
+	  "med: the device waits for the host to launch work for 12.0 % of the step (8.0 % "
+	  "operator dispatch (5.0 % aten::mm, 2.0 % aten::add); 3.0 % launch calls; 1.0 % kernel "
+	  "start latency; 2400 launch calls per step) [12000000 ns]" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(12000000, 0, 0) "launches.launches_per_step 1.25\n", NULL,
-	  "med: the device waits for the host to launch work for 12.0 % of the step (dispatch of "
-	  "operators 12.0 %; 1 launch call a step) [12000000 ns]" },
+	  "med: the device waits for the host to launch work for 12.0 % of the step (12.0 % "
+	  "operator dispatch; 1 launch call per step) [12000000 ns]" },
 	{ "HOST.LAUNCH_BOUND", QUIET, LATE(4000000, 0, 0), NULL, "" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(4000000, 3000000, 3000000), NULL,
-	  "med: the device waits for the host to launch work for 10.0 % of the step (dispatch of "
-	  "operators 4.0 %; launch calls 3.0 %; start latency of kernels 3.0 %) [10000000 "
-	  "ns]" },
+	  "med: the device waits for the host to launch work for 10.0 % of the step (4.0 % "
+	  "operator dispatch; 3.0 % launch calls; 3.0 % kernel start latency) [10000000 ns]" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(4000000, 3000000, 2999999), NULL, "" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(20000000, 0, 0), NULL, "high" },
 	{ "HOST.LAUNCH_BOUND", AT, LATE(19999999, 0, 0), NULL, "med" },
@@ -84,14 +83,14 @@ static const struct rule_case cases[] = {
 	  IDLE_OF(startup, 44) "idle.culprits cause=startup name=cudaLaunchKernel "
 			       "ns_per_step=40000000\n",
 	  NULL,
-	  "high: start-up takes 44.0 % of the step: this is not steady work (mostly "
-	  "cudaLaunchKernel 40.0 %) [44000000 ns]" },
+	  "high: start-up takes 44.0 % of the step: this is not steady state (40.0 % "
+	  "cudaLaunchKernel) [44000000 ns]" },
 	{ "HOST.COLD_START", QUIET, IDLE_OF(startup, 1), NULL, "" },
 	{ "HOST.COLD_START", AT, IDLE_OF(startup, 10), NULL, "med" },
 	{ "HOST.COLD_START", AT, STEPS "idle.startup_ns 9999999\n", NULL, "" },
 
 	{ "HOST.COMPILE", FIRES, IDLE_OF(compile, 30), NULL,
-	  "high: compilation takes 30.0 % of the step: this is not steady work [30000000 ns]" },
+	  "high: compilation takes 30.0 % of the step: this is not steady state [30000000 ns]" },
 	{ "HOST.COMPILE", QUIET, IDLE_OF(compile, 0), NULL, "" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 5), NULL, "med" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 4), NULL, "" },
@@ -123,15 +122,15 @@ static const struct rule_case cases[] = {
 	{ "HOST.PROFILER", AT, IDLE_OF(profiler, 4), NULL, "" },
 	/* 200,000 calls in 250 ms, behind which the device waits. */
 	{ "HOST.PROFILER", FIRES, FRAMES(200000, 250, 20), NULL,
-	  "low: the profiler recorded 800 calls of Python functions a millisecond (200000 in the "
-	  "trace; each slows the host, for which the device waits 30.0 % of the step)" },
+	  "low: the profiler recorded 800 Python calls per millisecond (200000 in the trace; each "
+	  "slows the host, and the device waits for the host for 30.0 % of the step)" },
 	{ "HOST.PROFILER", AT, FRAMES(50000, 250, 10), NULL, "low" },
 	{ "HOST.PROFILER", AT, FRAMES(49999, 250, 10), NULL, "" },
 	{ "HOST.PROFILER", AT, FRAMES(50000, 250, 9), NULL, "" },
 
 	{ "TRACE.UNRECORDED", FIRES, IDLE_OF(unrecorded, 40) "idle.edge_ns 3000000\n", NULL,
-	  "high: the trace does not show what the device does for 43.0 % of the step (unrecorded "
-	  "work 40.0 %; the end of the capture 3.0 %)" },
+	  "high: the trace does not show what the device does for 43.0 % of the step (40.0 % "
+	  "unrecorded work; 3.0 % the edges of the capture)" },
 	{ "TRACE.UNRECORDED", QUIET, IDLE_OF(unrecorded, 1) "idle.edge_ns 0\n", NULL, "" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 3000000\n", NULL, "med" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 2999999\n", NULL, "" },
@@ -158,14 +157,14 @@ static const struct rule_case cases[] = {
 	{ "HOST.LOGGING_STALL", AT, LOGGING(0, 1999999999), NULL, "med" },
 
 	{ "HOST.CALLBACKS", FIRES, CALLBACKS("0.1", "0.03", 20000000, 6000000) TOP, NULL,
-	  "med: callbacks and algorithms take 7.0 % of the step (SpeedMonitor most of it, 9.00 ms "
-	  "a step) [14000000 ns]" },
+	  "med: callbacks and algorithms take 7.0 % of the step (mostly SpeedMonitor: 9.00 ms per "
+	  "step) [14000000 ns]" },
 	{ "HOST.CALLBACKS", FIRES,
 	  IDLE_OF(callback, 9) "idle.culprits cause=callback name=on_train_batch_end "
 			       "ns_per_step=8000000\n",
 	  NULL,
-	  "med: the device waits for callbacks and logging for 9.0 % of the step (mostly "
-	  "on_train_batch_end 8.0 %) [9000000 ns]" },
+	  "med: the device waits for callbacks and logging for 9.0 % of the step (8.0 % "
+	  "on_train_batch_end) [9000000 ns]" },
 	/* All of it the profiler's own. */
 	{ "HOST.CALLBACKS", QUIET, CALLBACKS("0.3", "0.3", 60000000, 60000000), NULL, "" },
 	{ "HOST.CALLBACKS", AT, CALLBACKS("0.05", "0", 10000000, 0), NULL,
@@ -205,16 +204,16 @@ static const struct rule_case cases[] = {
 
 	/* 12 calls in 4 steps of 2 ms each are 6 ms a step; the device idles for 10. */
 	{ "ALLOC.CUDA_MALLOC", FIRES, IDLE(10) MALLOCS(12, 24000000, 4), NULL,
-	  "med: 4 of 4 later steps still call cudaMalloc or cudaFree: 6.00 ms a step inside them "
-	  "(12 calls allocate, 0 free) [6000000 ns]" },
+	  "med: 4 of 4 later steps still call cudaMalloc or cudaFree, for 6.00 ms per step (12 "
+	  "allocating and 0 freeing calls) [6000000 ns]" },
 	/* 12 calls that free of 10 ms each are 30 ms more; the device idles for 10. */
 	{ "ALLOC.CUDA_MALLOC", FIRES,
 	  IDLE(10) MALLOCS(12, 24000000, 4) "launches.steady_free_count 12\n"
 					    "launches.steady_free_ns 120000000\n",
 	  NULL,
-	  "med: 4 of 4 later steps still call cudaMalloc or cudaFree: 36.00 ms a step inside them "
-	  "(12 calls allocate, 12 free; memory goes back to the driver: empty_cache() in the loop, "
-	  "or the device is full) [10000000 ns]" },
+	  "med: 4 of 4 later steps still call cudaMalloc or cudaFree, for 36.00 ms per step (12 "
+	  "allocating and 12 freeing calls; memory is returned to the driver: empty_cache() in the "
+	  "loop, or the device is full) [10000000 ns]" },
 	{ "ALLOC.CUDA_MALLOC", QUIET, MALLOCS(0, 0, 0), NULL, "" },
 	/* All in one step: a longest batch, an evaluation. */
 	{ "ALLOC.CUDA_MALLOC", QUIET, IDLE(10) MALLOCS(40, 80000000, 1), NULL, "" },
@@ -240,8 +239,8 @@ static const struct rule_case cases[] = {
 	  "launches.free_ns 150000000\nlaunches.uncached_ratio 0.5\n"
 	  "launches.steady_step_count 0\n",
 	  NULL,
-	  "med: the caching allocator is bypassed: 50 % of new tensors call cudaMalloc (500 calls "
-	  "allocate, 498 free, 200.00 ms inside them)" },
+	  "med: the caching allocator is bypassed: 50 % of new tensors call cudaMalloc (500 "
+	  "allocating and 498 freeing calls take 200.00 ms)" },
 	{ "ALLOC.CUDA_MALLOC", AT, IDLE(10) MALLOCS(0, 0, 0) "launches.uncached_ratio 0.4999\n",
 	  NULL, "" },
 	{ "ALLOC.CUDA_MALLOC", CHANGED, IDLE(10) MALLOCS(0, 0, 0) "launches.uncached_ratio 0.4\n",
@@ -249,8 +248,7 @@ static const struct rule_case cases[] = {
 	{ "ALLOC.CUDA_MALLOC", SKIPPED, "launches.malloc_count 1\nlaunches.steady_step_count 0\n",
 	  NULL, "skipped: no launches.steady_malloc_count: it needs a trace with launch calls" },
 	{ "ALLOC.CUDA_MALLOC", SKIPPED, MALLOCS(2, 4, 1) "launches.steady_step_count 1\n", NULL,
-	  "skipped: 2 complete steps: it needs 3, as the first fills the cache and one more does "
-	  "not show what recurs" },
+	  "skipped: 2 complete steps; it needs 3, since the first one fills the cache" },
 
 	/* 0.3 of 10 s, so 3 ms a step; the device idles for 10. */
 	{ "GC.PAUSE", FIRES,

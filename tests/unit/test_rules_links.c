@@ -99,24 +99,26 @@ static const struct rule_case cases[] = {
 	  TRANSFERS LIKES EXPOSED(20000000) SLOW("1, 5", "0.35", "10000000")
 		  SLOW("3, 7", "0.25", "12000000") SLOW("3, 7", "0.2", "18000000"),
 	  NULL,
-	  "med: all_reduce of 64.0 MiB between ranks 3, 7 takes 20 % longer than between others "
-	  "(20.0 GB/s of bus bandwidth, its likes 24.0 GB/s; process group dp; on several nodes, "
-	  "as its likes are; 3 links and sizes are slow in all) [20000000 ns]" },
+	  "med: all_reduce of 64.0 MiB between ranks 3, 7 takes 20 % longer than between other "
+	  "ranks (bus bandwidth 20.0 GB/s, comparable links 24.0 GB/s; process group dp; on "
+	  "several nodes, like the links compared; 3 slow links and sizes in total) [20000000 "
+	  "ns]" },
 	{ "DIST.SLOW_LINK", FIRES,
 	  TRANSFERS LIKES EXPOSED(20000000) SLOW("1, 5", "0.35", "10000000")
 		  SLOW("3, 7", "0.25", "5000000"),
 	  NULL,
-	  "med: all_reduce of 64.0 MiB between ranks 1, 5 takes 35 % longer than between others "
-	  "(20.0 GB/s of bus bandwidth, its likes 27.0 GB/s; process group dp; on several nodes, "
-	  "as its likes are; 2 links and sizes are slow in all) [10000000 ns]" },
+	  "med: all_reduce of 64.0 MiB between ranks 1, 5 takes 35 % longer than between other "
+	  "ranks (bus bandwidth 20.0 GB/s, comparable links 27.0 GB/s; process group dp; on "
+	  "several nodes, like the links compared; 2 slow links and sizes in total) [10000000 "
+	  "ns]" },
 	/* Neither nodes nor steps are known. */
 	{ "DIST.SLOW_LINK", FIRES,
 	  TRANSFERS LIKES "transfers.slow_links ranks='2, 3' kind=send_recv message_bytes=1048576 "
 			  "bus_bytes_per_second=1000000000.0 slowdown_ratio=0.6 p_value=0.0001\n",
 	  NULL,
-	  "high: send_recv of 1.0 MiB between ranks 2, 3 takes 60 % longer than between others "
-	  "(1.0 GB/s of bus bandwidth, its likes 1.6 GB/s; which ranks share a node is not known: "
-	  "it may be alone in crossing nodes)" },
+	  "high: send_recv of 1.0 MiB between ranks 2, 3 takes 60 % longer than between other "
+	  "ranks (bus bandwidth 1.0 GB/s, comparable links 1.6 GB/s; which ranks share a node is "
+	  "unknown: it may be the only link between nodes)" },
 	{ "DIST.SLOW_LINK", QUIET, TRANSFERS LIKES, NULL, "" },
 	{ "DIST.SLOW_LINK", SKIPPED, TRANSFERS "transfers.links ranks='0, 4' p_value=1.0\n", NULL,
 	  "skipped: no process group or pair has two others that exchange messages of the same "
@@ -129,14 +131,13 @@ static const struct rule_case cases[] = {
 	  "DIST.SLOW_LINK.threshold=0.3", "" },
 
 	{ "DIST.EXPERT_IMBALANCE", FIRES, EXPERTS("1.5") LOADS("1.45"), NULL,
-	  "med: experts are loaded unevenly: the busiest rank of an all-to-all receives 1.50 times "
-	  "the mean (rank 5 gets most over the whole capture, 1.45 times the mean of its group)" },
+	  "med: unbalanced experts: the busiest rank of an all-to-all receives 1.50 times the mean "
+	  "(rank 5 receives most over the whole capture: 1.45 times its group's mean)" },
 	/* 1.1 is less than half as much above 1 as 1.5. */
 	{ "DIST.EXPERT_IMBALANCE", FIRES, EXPERTS("1.5") LOADS("1.1"), NULL,
-	  "med: experts are loaded unevenly: the busiest rank of an all-to-all receives 1.50 times "
-	  "the mean (rank 5 gets most over the whole capture, 1.10 times the mean of its group; it "
-	  "is mostly "
-	  "another rank each time)" },
+	  "med: unbalanced experts: the busiest rank of an all-to-all receives 1.50 times the mean "
+	  "(rank 5 receives most over the whole capture: 1.10 times its group's mean; the busiest "
+	  "rank keeps changing)" },
 	{ "DIST.EXPERT_IMBALANCE", QUIET, EXPERTS("1.05") LOADS("1.05"), NULL, "" },
 	{ "DIST.EXPERT_IMBALANCE", AT, EXPERTS("1.3") LOADS("1.3"), NULL, "med" },
 	{ "DIST.EXPERT_IMBALANCE", AT, EXPERTS("1.2999") LOADS("1.3"), NULL, "" },
@@ -150,21 +151,20 @@ static const struct rule_case cases[] = {
 	  INFERRED "pipeline.microbatch_count 6\npipeline.virtual_stage_count 2\n"
 		   "pipeline.stage_imbalance_ratio 0.1\n",
 	  NULL,
-	  "high: the stages of the pipeline idle for 40.0 % of the step (20.0 points more than the "
-	  "ideal 20.0 %; 6 microbatches, 4 stages; each gone through 2 times; stage 3 computes "
-	  "10.0 % more than the mean one)" },
+	  "high: pipeline stages idle for 40.0 % of the step (20.0 points above the ideal 20.0 %; "
+	  "6 microbatches, 4 stages; 2 virtual stages per rank; stage 3 computes 10.0 % more than "
+	  "the mean)" },
 	{ "DIST.PIPELINE_BUBBLE", FIRES,
 	  INFERRED "pipeline.microbatch_count 12\npipeline.virtual_stage_count 1\n"
 		   "pipeline.stage_imbalance_ratio 0.001\n",
 	  NULL,
-	  "high: the stages of the pipeline idle for 40.0 % of the step (20.0 points more than the "
-	  "ideal 20.0 %; 12 microbatches, 4 stages)" },
+	  "high: pipeline stages idle for 40.0 % of the step (20.0 points above the ideal 20.0 %; "
+	  "12 microbatches, 4 stages)" },
 	/* Where it is known, waiting is judged, with or without an ideal to hold it against. */
 	{ "DIST.PIPELINE_BUBBLE", FIRES,
 	  INFERRED "pipeline.stall_ratio 0.35\npipeline.excess_ns_per_step 7000000\n", NULL,
-	  "high: the stages of the pipeline idle for 40.0 % of the step (of compute and waiting "
-	  "for one another 35.0 % is waiting; 20.0 points more than the ideal 20.0 %) [7000000 "
-	  "ns]" },
+	  "high: pipeline stages idle for 40.0 % of the step (35.0 % of compute and waiting is "
+	  "waiting; 20.0 points above the ideal 20.0 %) [7000000 ns]" },
 	{ "DIST.PIPELINE_BUBBLE", AT, "pipeline.bubble_ratio 0.6\npipeline.stall_ratio 0.2499\n",
 	  NULL, "" },
 	{ "DIST.PIPELINE_BUBBLE", AT, "pipeline.bubble_ratio 0.6\npipeline.stall_ratio 0.25\n",

@@ -70,8 +70,8 @@ static const struct rule_case cases[] = {
 	/* 6 of 10 GiB on a device of 12: 0.4 is idle, 0.83 of it taken. */
 	{ "MEMORY.FRAGMENTATION", FIRES,
 	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 12884901888\n", NULL,
-	  "med: 40.0 % of the reserved device memory is idle even at the peak (at most 6144.0 MiB "
-	  "allocated, 10240.0 MiB reserved; the device has 12288.0 MiB)" },
+	  "med: 40.0 % of the reserved device memory is idle even at the peak (at the peak 6144.0 "
+	  "MiB allocated, 10240.0 MiB reserved; the device has 12288.0 MiB)" },
 	/* The same on one of 80 GiB: a mean of 0.6 between steps is no matter either. */
 	{ "MEMORY.FRAGMENTATION", QUIET,
 	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 85899345920\n"
@@ -82,13 +82,13 @@ static const struct rule_case cases[] = {
 	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 85899345920\n"
 					     "memory.oom_count 1\n",
 	  NULL,
-	  "med: 40.0 % of the reserved device memory is idle even at the peak (at most 6144.0 MiB "
-	  "allocated, 10240.0 MiB reserved; the device has 81920.0 MiB; requests failed or flushed "
-	  "the cache)" },
+	  "med: 40.0 % of the reserved device memory is idle even at the peak (at the peak 6144.0 "
+	  "MiB allocated, 10240.0 MiB reserved; the device has 81920.0 MiB; requests failed or "
+	  "flushed the cache)" },
 	/* Nothing says how much the device has. */
 	{ "MEMORY.FRAGMENTATION", FIRES, PEAKS("1073741824", "2147483648"), NULL,
-	  "low: 50.0 % of the reserved device memory is idle even at the peak (at most 1024.0 MiB "
-	  "allocated, 2048.0 MiB reserved; no request failed: harmless while the device has "
+	  "low: 50.0 % of the reserved device memory is idle even at the peak (at the peak 1024.0 "
+	  "MiB allocated, 2048.0 MiB reserved; no request failed: harmless while the device has "
 	  "room)" },
 	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886080"), NULL, "low: 20.0 %" },
 	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886079"), NULL, "" },
@@ -112,8 +112,8 @@ static const struct rule_case cases[] = {
 	  "low: 50.0 %" },
 	/* Of a snapshot: 96 of 128 MiB are in use at the peak. */
 	{ "MEMORY.FRAGMENTATION", FIRES, HELD("100663296", "134217728"), NULL,
-	  "low: 25.0 % of the reserved device memory is idle even at the peak (at most 96.0 MiB "
-	  "allocated, 128.0 MiB reserved; no request failed: harmless while the device has "
+	  "low: 25.0 % of the reserved device memory is idle even at the peak (at the peak 96.0 "
+	  "MiB allocated, 128.0 MiB reserved; no request failed: harmless while the device has "
 	  "room)" },
 	{ "MEMORY.FRAGMENTATION", FIRES, HELD("67108864", "134217728") "snapshot.retry_count 1\n",
 	  NULL, "med: 50.0 %" },
@@ -130,14 +130,14 @@ static const struct rule_case cases[] = {
 	  NULL, "skipped: snapshot.peak_allocated_bytes is not reliable: entries are missing" },
 	/* 5 MiB a step. */
 	{ "MEMORY.GROWTH", FIRES, GROWTH("5242880.0", "40", "314572800"), NULL,
-	  "high: allocated memory grows by 5.00 MiB a step (200.0 MiB over 40 steps, the peak is "
-	  "300.0 MiB)" },
+	  "high: allocated memory grows by 5.00 MiB per step (200.0 MiB over 40 steps; peak 300.0 "
+	  "MiB)" },
 	{ "MEMORY.GROWTH", QUIET, GROWTH("1000.0", "1000", "104857600"), NULL, "" },
 	/* It shrinks. */
 	{ "MEMORY.GROWTH", QUIET, GROWTH("-5242880.0", "40", "314572800"), NULL, "" },
 	/* 1 MiB a step: 20 MiB of 100. */
 	{ "MEMORY.GROWTH", AT, GROWTH("1048576.0", "20", "104857600"), NULL,
-	  "high: allocated memory grows by 1.00 MiB a step" },
+	  "high: allocated memory grows by 1.00 MiB per step" },
 	{ "MEMORY.GROWTH", AT, GROWTH("1048575.0", "20", "104857600"), NULL, "" },
 	/* 20 MiB is 1 % of 2000 MiB. */
 	{ "MEMORY.GROWTH", AT, GROWTH("1048576.0", "20", "2097152000"), NULL, "high: allocated" },
@@ -161,7 +161,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.GROWTH", CHANGED, GREW("33554432", "104857600"), "MEMORY.GROWTH.bytes=4e7", "" },
 	/* From call to call: 4 of 1 MiB are 1 % of 400 MiB. */
 	{ "MEMORY.GROWTH", FIRES, CALLS("2097152.0", "4", "104857600"), NULL,
-	  "med: allocated memory grows by 2.00 MiB from call to call of forward" },
+	  "med: allocated memory grows by 2.00 MiB per call of forward" },
 	{ "MEMORY.GROWTH", AT, CALLS("1048576.0", "4", "419430400"), NULL, "med: allocated" },
 	{ "MEMORY.GROWTH", AT, CALLS("1048575.0", "4", "104857600"), NULL, "" },
 	{ "MEMORY.GROWTH", AT, CALLS("1048576.0", "4", "419430500"), NULL, "" },
@@ -174,15 +174,15 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.GROWTH", FIRES,
 	  GROWTH("5242880.0", "40", "314572800") "! memory.growth_bytes_per_step no steps\n" CALLS(
 		  "2097152.0", "4", "104857600"),
-	  NULL, "med: allocated memory grows by 2.00 MiB from call to call" },
+	  NULL, "med: allocated memory grows by 2.00 MiB per call of forward" },
 	{ "MEMORY.GROWTH", FIRES,
 	  "snapshot.reserved_bytes 1\n" CALLS("2097152.0", "4", "104857600"), NULL,
-	  "med: allocated memory grows by 2.00 MiB from call to call" },
+	  "med: allocated memory grows by 2.00 MiB per call of forward" },
 	{ "MEMORY.GROWTH", FIRES,
 	  GREW("67108864", "1073741824") "snapshot.reserved_bytes 1\n"
 					 "! snapshot.growth_bytes entries are missing\n" CALLS(
 						 "2097152.0", "4", "104857600"),
-	  NULL, "med: allocated memory grows by 2.00 MiB from call to call" },
+	  NULL, "med: allocated memory grows by 2.00 MiB per call of forward" },
 	{ "MEMORY.GROWTH", QUIET,
 	  GROWTH("1000.0", "1000", "104857600") GREW("67108864", "1073741824"), NULL, "" },
 	{ "MEMORY.GROWTH", QUIET, GREW("0", "1073741824") CALLS("2097152.0", "4", "104857600"),
@@ -212,7 +212,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.INACTIVE_SPLIT", FIRES,
 	  SPLIT("0.15", "536870912") "snapshot.largest_free_bytes 67108864\n", NULL,
 	  "med: 15.0 % of reserved memory is idle in split segments (512.0 MiB that no other "
-	  "stream, pool or process can have; the largest free block is 64.0 MiB)" },
+	  "stream, pool or process can use; the largest free block is 64.0 MiB)" },
 	{ "MEMORY.INACTIVE_SPLIT", QUIET, SPLIT("0.05", "1073741824"), NULL, "" },
 	/* 256 MiB */
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.1", "268435456"), NULL, "med: 10.0 %" },
@@ -222,8 +222,8 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.2499", "268435456"), NULL, "med: 25.0 %" },
 	/* At the peak 90 % of 10 GiB were in use. */
 	{ "MEMORY.INACTIVE_SPLIT", FIRES, USED("9663676417", "") SPLIT("0.5", "5368709120"), NULL,
-	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no "
-	  "other stream, pool or process can have; at the peak nearly all was in use)" },
+	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no other "
+	  "stream, pool or process can use; at the peak nearly all was in use)" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, USED("9663676416", "") SPLIT("0.5", "5368709120"), NULL,
 	  "low: 50.0 %" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, USED("9663676415", "") SPLIT("0.5", "5368709120"), NULL,
@@ -251,8 +251,8 @@ static const struct rule_case cases[] = {
 	  USED("5368709120", "snapshot.oom_count 0\nsnapshot.retry_count 0\n")
 		  SPLIT("0.5", "5368709120"),
 	  NULL,
-	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no "
-	  "other stream, pool or process can have; no request failed)" },
+	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no other "
+	  "stream, pool or process can use; no request failed)" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, USED("9663676415", "") SPLIT("0.5", "5368709120"),
 	  "MEMORY.INACTIVE_SPLIT.peak=0.8", "low: 50.0 %" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, SPLIT("0.05", "1073741824"),
@@ -263,21 +263,21 @@ static const struct rule_case cases[] = {
 	  "host_memory.growth_bytes 94371840\n",
 	  NULL,
 	  "med: resident memory keeps growing: by 100.0 MiB in the second half of the capture "
-	  "(10.0 %, 60.00 MiB a minute; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
+	  "(10.0 %, 60.00 MiB per minute; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
 	{ "MEMORY.HOST_GROWTH", FIRES, RESIDENT("600000000000", "1048576000", "0.8", "1"), NULL,
 	  "high: resident memory keeps growing: by 1000.0 MiB in the second half of the capture "
-	  "(80.0 %, 60.00 MiB a minute)" },
+	  "(80.0 %, 60.00 MiB per minute)" },
 	/* What is live accounts for 10 MiB of 100. */
 	{ "MEMORY.HOST_GROWTH", FIRES,
 	  RESIDENT("600000000000", "104857600", "0.2",
 		   "1") "host_memory.growth_bytes 10485760\n" GROWN_AT,
 	  NULL,
 	  "med: resident memory keeps growing: by 100.0 MiB in the second half of the capture "
-	  "(20.0 %, 60.00 MiB a minute)" },
+	  "(20.0 %, 60.00 MiB per minute)" },
 	{ "MEMORY.HOST_GROWTH", FIRES, LIVE("600000000000", "104857600", "157286400") GROWN_AT,
 	  NULL,
-	  "med: 100.0 MiB came in the second half of the capture and were never freed (66.7 % of "
-	  "the peak; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
+	  "med: 100.0 MiB were allocated in the second half of the capture and never freed (66.7 % "
+	  "of the peak; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
 	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "0", "0", "0"), NULL, "" },
 	/* Once, and to and fro. */
 	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "1073741824", "2", "0.142857"),
@@ -302,7 +302,8 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.HOST_GROWTH", AT, RESIDENT("60000000000", "104857600", "0.3", "1"), NULL,
 	  "med: " },
 	{ "MEMORY.HOST_GROWTH", AT, LIVE("600000000000", "67108864", "134217728"), NULL,
-	  "med: 64.0 MiB came" },
+	  "med: 64.0 MiB were allocated in the second half of the capture and never freed (50.0 % "
+	  "of the peak)" },
 	{ "MEMORY.HOST_GROWTH", AT, LIVE("600000000000", "67108864", "134217729"), NULL, "" },
 	{ "MEMORY.HOST_GROWTH", AT, LIVE("600000000000", "67108863", "67108863"), NULL, "" },
 	{ "MEMORY.HOST_GROWTH", CHANGED, RESIDENT("9000000000", "104857600", "0.3", "1"),
@@ -317,17 +318,16 @@ static const struct rule_case cases[] = {
 	  "skipped: no memory over time: it needs the capture itself, with records "
 	  "of resident memory" },
 	{ "MEMORY.CHURN", FIRES, CHURN("2", "30", "20", "1000"), NULL,
-	  "med: 2 allocation retries (cache flushed) (20 segments given back "
-	  "and "
-	  "taken again in 3 flushes, 20.0 in 1000 allocations)" },
+	  "med: 2 allocation retries (cache flushed) (20 segments freed and allocated again in 3 "
+	  "flushes, 20.0 per 1000 allocations)" },
 	{ "MEMORY.CHURN", FIRES, CHURN("0", "30", "25", "1000"), NULL,
-	  "med: memory goes back to the driver and is taken again: 3 times (25 segments given back "
-	  "and taken again in 3 flushes, 25.0 in 1000 allocations)" },
+	  "med: memory is returned to the driver and allocated again 3 times (25 segments freed "
+	  "and allocated again in 3 flushes, 25.0 per 1000 allocations)" },
 	/* One empty_cache(), or two, however much they give back. */
 	{ "MEMORY.CHURN", QUIET, CHURN("0", "300", "250", "1000") "snapshot.flush_count 2\n", NULL,
 	  "" },
 	{ "MEMORY.CHURN", CHANGED, CHURN("0", "300", "250", "1000") "snapshot.flush_count 2\n",
-	  "MEMORY.CHURN.recurring=2", "med: memory goes back" },
+	  "MEMORY.CHURN.recurring=2", "med: memory is returned" },
 	/* Without stacks each of them may be an empty_cache(). */
 	{ "MEMORY.CHURN", AT, CHURN("2", "0", "0", "1000") "! snapshot.retry_count no stacks\n",
 	  NULL, "" },
@@ -343,11 +343,11 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.CHURN", AT, CHURN("9", "0", "0", "1000"), NULL, "med: " },
 	{ "MEMORY.CHURN", AT, CHURN("10", "0", "0", "1000"), NULL, "high: " },
 	/* 20 of 4000 are 5 of 1000. */
-	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4000"), NULL, "med: memory goes back" },
+	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4000"), NULL, "med: memory is returned" },
 	{ "MEMORY.CHURN", AT, CHURN("0", "20", "20", "4001"), NULL, "" },
 	{ "MEMORY.CHURN", AT, CHURN("0", "19", "20", "1000"), NULL, "" },
 	{ "MEMORY.CHURN", CHANGED, CHURN("0", "19", "20", "1000"), "MEMORY.CHURN.segments=19",
-	  "med: memory goes back" },
+	  "med: memory is returned" },
 	{ "MEMORY.CHURN", FIRES, "memory_stats.num_alloc_retries 3\n", NULL,
 	  "med: 3 allocation retries (cache flushed)" },
 	{ "MEMORY.CHURN", QUIET, "memory_stats.num_alloc_retries 0\n", NULL, "" },
@@ -371,7 +371,7 @@ static const struct rule_case cases[] = {
 						      "snapshot.oom_site train.py:7:step\n",
 	  NULL,
 	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 40.0 MiB free (fragmentation: "
-	  "700.0 MiB was free in segments and 40.0 MiB on the device; the largest free piece was "
+	  "700.0 MiB was free in segments and 40.0 MiB on the device; the largest free block was "
 	  "256.0 MiB; requested at train.py:7:step)" },
 	{ "MEMORY.OOM", FIRES,
 	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n", NULL,

@@ -56,15 +56,15 @@
 
 static const struct rule_case cases[] = {
 	{ "KERNEL.SHORT", FIRES, GAPS(2000, 40, 30), NULL,
-	  "med: 20.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps a step "
-	  "of 20.0 µs on average; 75 % of this before the launch call returned) [20000000 ns]" },
+	  "med: 20.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps per step, "
+	  "20.0 µs on average; 75 % of this is before the launch call returns) [20000000 ns]" },
 	/* The launches had returned. */
 	{ "KERNEL.SHORT", FIRES, GAPS(2000, 30, 10), NULL,
-	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps a step of "
+	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps per step, "
 	  "15.0 µs on average) [15000000 ns]" },
 	{ "KERNEL.SHORT", FIRES, GAPS(2000, 30, 10) LAUNCHER("launch_less", "aten::mul", 6), NULL,
-	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps a step of "
-	  "15.0 µs on average; most before aten::mul 3.00 ms a step) [15000000 ns]" },
+	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps per step, "
+	  "15.0 µs on average; 3.00 ms per step before aten::mul) [15000000 ns]" },
 	{ "KERNEL.SHORT", QUIET, GAPS(2000, 10, 0), NULL, "" },
 	{ "KERNEL.SHORT", AT, GAPS(2000, 20, 0), NULL, "med" },
 	{ "KERNEL.SHORT", AT, GAPS(2000, 19, 0), NULL, "" },
@@ -78,9 +78,9 @@ static const struct rule_case cases[] = {
 	  FUSIBLE(100, 40) LAUNCHER("layout", "aten::other", 90) LAUNCHER("fuse", "aten::mul", 60)
 		  LAUNCHER("fuse", "aten::add", 40),
 	  NULL,
-	  "med: memory-bound kernels (elementwise, copy, reduction) take 50.0 % of the "
-	  "step (200 kernels of 10 µs or more a step; fusing those in a row could win 20.0 %; most "
-	  "in aten::mul 30.00 ms, aten::add 20.00 ms a step) [20000000 ns]" },
+	  "med: memory-bound kernels (elementwise, copy, reduction) take 50.0 % of the step (200 "
+	  "kernels of 10 µs or more per step; fusing consecutive ones could save 20.0 %; 30.00 ms "
+	  "per step in aten::mul, 20.00 ms in aten::add) [20000000 ns]" },
 	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(60, 20), NULL, "med" },
 	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(59, 20), NULL, "" },
 	/* Alone between products, each is as fast as it can be. */
@@ -91,8 +91,8 @@ static const struct rule_case cases[] = {
 
 	{ "KERNEL.LAYOUT", FIRES, LAYOUT(20) LAUNCHER("layout", "aten::cudnn_convolution", 20),
 	  NULL,
-	  "med: conversions between NCHW and NHWC take 10.0 % of the step (20 kernels a step; most "
-	  "in aten::cudnn_convolution 10.00 ms a step) [10000000 ns]" },
+	  "med: conversions between NCHW and NHWC take 10.0 % of the step (20 kernels per step; "
+	  "10.00 ms per step in aten::cudnn_convolution) [10000000 ns]" },
 	{ "KERNEL.LAYOUT", QUIET, LAYOUT(1), NULL, "" },
 	{ "KERNEL.LAYOUT", AT, LAYOUT(10), NULL, "med" },
 	{ "KERNEL.LAYOUT", AT, LAYOUT(9), NULL, "" },
@@ -100,8 +100,8 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.LAYOUT", AT, LAYOUT(39), NULL, "med" },
 
 	{ "COPY.SMALL", FIRES, COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2), NULL,
-	  "med: 300 copies a step of at most 64 KiB take 6.0 % of it (copying 1.0 %, idle gaps "
-	  "before them 5.0 %; most in aten::copy_ 1.00 ms a step) [6000000 ns]" },
+	  "med: 300 small copies (64 KiB or less) per step take 6.0 % of its time (1.0 % copying, "
+	  "5.0 % idle gaps before the copies; 1.00 ms per step in aten::copy_) [6000000 ns]" },
 	{ "COPY.SMALL", FIRES,
 	  COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2)
 		  LAUNCHER("small_copy",
@@ -109,9 +109,11 @@ static const struct rule_case cases[] = {
 			   "source='lib/model.py(41): forward'",
 			   1),
 	  NULL,
-	  "med: 300 copies a step of at most 64 KiB take 6.0 % of it (copying 1.0 %, idle gaps "
-	  "before them 5.0 %; most in aten::copy_ 1.00 ms, aten::cat 0.50 ms a step; the longest "
-	  "of aten::cat in Block_3.Attention_3, model.py(41): forward) [6000000 ns]" },
+	  "med: 300 small copies (64 KiB or less) per step take 6.0 % of its time (1.0 % copying, "
+	  "5.0 % idle gaps before the copies; 1.00 ms per step in aten::copy_, 0.50 ms in "
+	  "aten::cat; the longest aten::cat in Block_3.Attention_3, model.py(41): forward) "
+	  "[6000000 "
+	  "ns]" },
 	{ "COPY.SMALL", QUIET, COPIES(8, 2, 10), NULL, "" },
 	{ "COPY.SMALL", AT, COPIES(200, 2, 8), NULL, "med" },
 	{ "COPY.SMALL", AT, COPIES(199, 2, 8), NULL, "" },
@@ -120,7 +122,7 @@ static const struct rule_case cases[] = {
 	{ "COPY.SMALL", AT, COPIES(200, 10, 29), NULL, "med" },
 
 	{ "DIST.TINY_COLLECTIVES", FIRES, COLLECTIVES(808, 28), NULL,
-	  "med: 404 small collectives a step are exposed for 14.0 % of it [14000000 ns]" },
+	  "med: 404 small collectives per step are exposed for 14.0 % of its time [14000000 ns]" },
 	{ "DIST.TINY_COLLECTIVES", QUIET, COLLECTIVES(8, 28), NULL, "" },
 	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 10), NULL, "med" },
 	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(99, 10), NULL, "" },
@@ -129,13 +131,13 @@ static const struct rule_case cases[] = {
 	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 59), NULL, "med" },
 
 	{ "KERNEL.UNFUSED_ATTENTION", FIRES, ATTENTION(20, 1024), NULL,
-	  "med: softmax, masks and copies on the scores of unfused attention take 10.0 % of the "
-	  "step (scores of 96x1024x1024; the products with queries, keys and values take a further "
-	  "4.0 %) [10000000 ns]" },
+	  "med: softmax, masks and copies of unfused attention scores take 10.0 % of the step "
+	  "(scores of 96x1024x1024; the products with queries, keys and values take a further 4.0 "
+	  "%) [10000000 ns]" },
 	{ "KERNEL.UNFUSED_ATTENTION", FIRES, ATTENTION(20, 83), NULL,
-	  "med: softmax, masks and copies on the scores of unfused attention take 10.0 % of the "
-	  "step (scores of 96x1024x83; the products with queries, keys and values take a further "
-	  "4.0 %; rows of 83 are no multiple of 8, which slows these down) [10000000 ns]" },
+	  "med: softmax, masks and copies of unfused attention scores take 10.0 % of the step "
+	  "(scores of 96x1024x83; the products with queries, keys and values take a further 4.0 %; "
+	  "rows of 83 are not a multiple of 8, which slows these down) [10000000 ns]" },
 	{ "KERNEL.UNFUSED_ATTENTION", QUIET, ATTENTION(2, 1024), NULL, "" },
 	{ "KERNEL.UNFUSED_ATTENTION", AT, ATTENTION(10, 1024), NULL, "med" },
 	{ "KERNEL.UNFUSED_ATTENTION", AT, ATTENTION(9, 1024), NULL, "" },
@@ -143,25 +145,22 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.UNFUSED_ATTENTION", AT, ATTENTION(59, 1024), NULL, "med" },
 
 	{ "KERNEL.OPTIMIZER", FIRES, OPTIMIZER(960, 0, 4, 4), NULL,
-	  "low: the optimizer launches 480 kernels a step, one tensor at a time (they run for 2.0 "
-	  "% "
-	  "of the step, idle gaps before them 2.0 %) [4000000 ns]" },
+	  "low: the optimizer launches 480 kernels per step, one tensor at a time (they run for "
+	  "2.0 % of the step; idle gaps before them take 2.0 %) [4000000 ns]" },
 	/* zero_grad(set_to_none=False): 100 ÷ 2 of 480, and at the threshold. */
 	{ "KERNEL.OPTIMIZER", FIRES,
 	  OPTIMIZER(960, 0, 4, 4) "opportunities.by_operator remedy=optimizer "
 				  "operator=aten::fill_ event=k count=100 ns=1000000\n",
 	  NULL,
-	  "low: the optimizer launches 480 kernels a step, one tensor at a time (they run for 2.0 "
-	  "% "
-	  "of the step, idle gaps before them 2.0 %; 50 of them fill gradients with zeros; most in "
-	  "aten::fill_ 0.50 ms a step) [4000000 ns]" },
+	  "low: the optimizer launches 480 kernels per step, one tensor at a time (they run for "
+	  "2.0 % of the step; idle gaps before them take 2.0 %; 50 of them fill gradients with "
+	  "zeros; 0.50 ms per step in aten::fill_) [4000000 ns]" },
 	{ "KERNEL.OPTIMIZER", AT,
 	  OPTIMIZER(1000, 0, 4, 4) "opportunities.by_operator remedy=optimizer "
 				   "operator=aten::fill_ event=k count=99 ns=1000000\n",
 	  NULL,
-	  "low: the optimizer launches 500 kernels a step, one tensor at a time (they run for 2.0 "
-	  "% "
-	  "of the step, idle gaps before them 2.0 %; most in aten::fill_ 0.50 ms a step) "
+	  "low: the optimizer launches 500 kernels per step, one tensor at a time (they run for "
+	  "2.0 % of the step; idle gaps before them take 2.0 %; 0.50 ms per step in aten::fill_) "
 	  "[4000000 ns]" },
 	/* Some update many tensors: it is foreach or fused. */
 	{ "KERNEL.OPTIMIZER", QUIET, OPTIMIZER(960, 1, 4, 4), NULL, "" },

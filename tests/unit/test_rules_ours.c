@@ -119,7 +119,7 @@ static const struct rule_case cases[] = {
 	{ "DIST.MISSING_RANK", AT, MISSING(3, 8), NULL, "med" },
 
 	{ "DIST.SKEW", FIRES, SKEW(8000000), NULL,
-	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank "
+	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank "
 	  "[8000000 ns]" },
 	{ "DIST.SKEW", QUIET, SKEW(1000000), NULL, "" },
 	{ "DIST.SKEW", QUIET, "distributed.mean_step_wall_ns 0\ndistributed.sync_skew_ns 0\n", NULL,
@@ -132,35 +132,35 @@ static const struct rule_case cases[] = {
 	  SKEW(1000000) "stragglers.skew_ns 9000000\nstep_time.mean_ns 90000000\n"
 			"arrivals.mean_skew_ns 2000000\nwhat_if.balanced_gain_ns 4000000\n",
 	  NULL,
-	  "low: the slowest rank of a step arrives 9.00 ms (10.0 % of it) after the median rank "
-	  "(from the first to the last arrival at a collective 2.00 ms) [4000000 ns]" },
+	  "low: the slowest rank arrives 9.00 ms (10.0 % of the step) after the median rank (the "
+	  "last rank reaches a collective 2.00 ms after the first) [4000000 ns]" },
 	{ "DIST.SKEW", QUIET,
 	  SKEW(9000000) "stragglers.skew_ns 1000000\nstep_time.mean_ns 90000000\n", NULL, "" },
 	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 5\nstep_time.mean_ns 100\n", NULL, "med" },
 	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 4\nstep_time.mean_ns 100\n", NULL, "" },
 	/* Rank 1 stands out by half, and waits least; at 0.25 it does, just. */
 	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 1), NULL,
-	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank "
-	  "(rank 1 spends 1.5x the others' local time and waits least; 4 steps are too few to be "
+	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank (rank 1 "
+	  "spends 1.5x the others' local time and waits least; 4 steps are too few to be "
 	  "certain)" },
 	{ "DIST.SKEW", AT, FEW_STEPS("0.25", 1), NULL,
-	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank "
-	  "(rank 1 spends 1.2x" },
+	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank (rank 1 "
+	  "spends 1.2x" },
 	{ "DIST.SKEW", AT, FEW_STEPS("0.2499", 1), NULL,
-	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank [" },
+	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank [" },
 	/* Another one waits least. */
 	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 0), NULL,
-	  "med: the slowest rank of a step arrives 8.00 ms (8.0 % of it) after the median rank [" },
+	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank [" },
 
 	/* 0.35 of the step in communication, 0.05 of it moves data. */
 	{ "DIST.WAIT", FIRES,
 	  WAIT("0.35") WAITS("0", "3000000") WAITS("1", "0") WAITS("2", "2000000"), NULL,
-	  "med: ranks wait for one another for 30.0 % of the step, 86 % of communication (rank 1 "
-	  "waits least, 0.00 ms a step, the others 2.50 ms: they wait for it) [3000000 ns]" },
+	  "med: ranks wait for one another for 30.0 % of the step (86 % of communication) (rank 1 "
+	  "waits least (0.00 ms per step, the others 2.50 ms): they wait for it) [3000000 ns]" },
 	/* Everybody waits alike: nobody is named. */
 	{ "DIST.WAIT", FIRES, WAIT("0.35") WAITS("0", "3000000") WAITS("1", "2000000"), NULL,
-	  "med: ranks wait for one another for 30.0 % of the step, 86 % of communication "
-	  "[3000000 ns]" },
+	  "med: ranks wait for one another for 30.0 % of the step (86 % of communication) [3000000 "
+	  "ns]" },
 	{ "DIST.WAIT", QUIET, WAIT("0.06") WAITS("0", "3000000") WAITS("1", "0"), NULL, "" },
 	/* DIST.STRAGGLER tells it. */
 	{ "DIST.WAIT", QUIET, WAIT("0.35") "distributed.slow_ranks rank=1 excess_ratio=0.05\n",
@@ -171,16 +171,16 @@ static const struct rule_case cases[] = {
 		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.0\nstragglers.ranks "
 				       "rank=1 excess_ratio=0.1\n",
 	  NULL,
-	  "med: ranks wait for one another for 10.0 % of the step, 93 % of communication (rank 1 "
-	  "waits least, 0.50 ms a "
-	  "step, the others 1.50 ms: they wait for it) [1000000 ns]" },
+	  "med: ranks wait for one another for 10.0 % of the step (93 % of communication) (rank 1 "
+	  "waits least (0.50 ms per step, the others 1.50 ms): they wait for it) [1000000 ns]" },
 	{ "DIST.WAIT", FIRES,
 	  WAIT("0.9") WAITED("100") WAITS("0", "1500000")
 		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.1\nstragglers.ranks "
 				       "rank=1 excess_ratio=0.0\n"
 				       "what_if.balanced_gain_ns 60\n",
 	  NULL,
-	  "low: ranks wait for one another for 10.0 % of the step, 93 % of communication [60 ns]" },
+	  "low: ranks wait for one another for 10.0 % of the step (93 % of communication) [60 "
+	  "ns]" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("50"), NULL, "med" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("49"), NULL, "" },
 	/* pytscope's rule names a rank in few steps: no reason to be quiet. */

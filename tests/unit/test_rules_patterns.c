@@ -25,14 +25,14 @@
 
 static const struct rule_case cases[] = {
 	{ "KERNEL.CONV_BIAS", FIRES, BIASES(40), NULL,
-	  "low: 20 convolutions a step add a bias right before a batch norm" },
+	  "low: 20 convolutions per step add a bias right before a batch norm" },
 	{ "KERNEL.CONV_BIAS", QUIET, BIASES(0), NULL, "" },
 	{ "KERNEL.CONV_BIAS", AT, BIASES(2), NULL, "low" },
 	{ "KERNEL.CONV_BIAS", AT, BIASES(1), NULL, "" },
 
 	{ "COPY.HOST_TENSOR", FIRES, TENSORS(16), NULL,
 	  "med: filling tensors on the host and copying them takes 8.0 % of the step (3.0 tensors "
-	  "a step) [8000000 ns]" },
+	  "per step) [8000000 ns]" },
 	{ "COPY.HOST_TENSOR", QUIET, TENSORS(0), NULL, "" },
 	{ "COPY.HOST_TENSOR", AT, TENSORS(2), NULL, "low" },
 	{ "COPY.HOST_TENSOR", AT, TENSORS(1), NULL, "" },
@@ -41,8 +41,8 @@ static const struct rule_case cases[] = {
 
 	/* The device waits for 30 ms of 40: no more is won. */
 	{ "HOST.LOOP_INDEXING", FIRES, LOOPS(80), NULL,
-	  "high: loops that index a tensor take 40.0 % of the step on the host (1000 iterations a "
-	  "step) [30000000 ns]" },
+	  "high: loops that index a tensor take 40.0 % of the step on the host (1000 iterations "
+	  "per step) [30000000 ns]" },
 	{ "HOST.LOOP_INDEXING", QUIET, LOOPS(0), NULL, "" },
 	{ "HOST.LOOP_INDEXING", AT, LOOPS(10), NULL, "low" },
 	{ "HOST.LOOP_INDEXING", AT, LOOPS(9), NULL, "" },
@@ -50,9 +50,9 @@ static const struct rule_case cases[] = {
 	{ "HOST.LOOP_INDEXING", AT, LOOPS(40), "HOST.LOOP_INDEXING.high=0.21", "med" },
 
 	{ "DIST.DATA_PARALLEL", FIRES, COPIES(16, 50), NULL,
-	  "high: one process serves several devices: torch.nn.DataParallel (it scatters, "
-	  "broadcasts "
-	  "and gathers 8 times a step, 25.0 % of the step on the host) [25000000 ns]" },
+	  "high: torch.nn.DataParallel: one process drives several devices (it scatters, "
+	  "broadcasts and gathers 8 times per step, which takes the host 25.0 % of it) [25000000 "
+	  "ns]" },
 	{ "DIST.DATA_PARALLEL", QUIET, COPIES(0, 0), NULL, "" },
 	{ "DIST.DATA_PARALLEL", AT, COPIES(2, 12), NULL, "med" },
 	{ "DIST.DATA_PARALLEL", AT, COPIES(1, 12), NULL, "" },

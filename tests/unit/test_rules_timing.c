@@ -30,8 +30,7 @@
 
 static const struct rule_case cases[] = {
 	{ "TIMING.DATALOADER_BOUND", FIRES, WAIT("0.5", "50000000"), NULL,
-	  "high: waiting for data takes 50.0 % of the step (50.00 ms of a step of 100.00 ms) "
-	  "[50000000 ns]" },
+	  "high: waiting for data takes 50.0 % of the step [50000000 ns]" },
 	{ "TIMING.DATALOADER_BOUND", QUIET, WAIT("0.1", "10000000"), NULL, "" },
 	/* A trace shows how long the device idles meanwhile: the phase does not count. */
 	{ "TIMING.DATALOADER_BOUND", FIRES, WAIT("0.5", "50000000") "idle.data_ns 8000000\n", NULL,
@@ -53,8 +52,8 @@ static const struct rule_case cases[] = {
 	{ "TIMING.DATALOADER_BOUND", CHANGED, WAIT("0.25", "25000000"),
 	  "TIMING.DATALOADER_BOUND=low", "low: waiting" },
 	{ "TIMING.BACKWARD_HEAVY", FIRES, PASSES("20000000", "80000000"), NULL,
-	  "high: backward takes 4.0 times as long as forward (80.00 ms against 20.00 ms a step; "
-	  "about 2 is usual)" },
+	  "high: backward takes 4.0 times as long as forward (80.00 ms against 20.00 ms per step; "
+	  "a ratio of about 2 is usual)" },
 	{ "TIMING.BACKWARD_HEAVY", QUIET, PASSES("20000000", "40000000"), NULL, "" },
 	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "50000000"), NULL,
 	  "med: backward takes 2.5 times" },
@@ -71,14 +70,14 @@ static const struct rule_case cases[] = {
 	  "skipped: backward takes 10 times as long as forward: most forward work is in no phase" },
 	{ "TIMING.BACKWARD_HEAVY", FIRES, PASSES("20000000", "80000000") "budget.wall_total_ns 1\n",
 	  NULL,
-	  "low: backward takes 4.0 times as long as forward (80.00 ms against 20.00 ms a step; "
-	  "about 2 is usual)" },
+	  "low: backward takes 4.0 times as long as forward (80.00 ms against 20.00 ms per step; a "
+	  "ratio of about 2 is usual)" },
 	{ "TIMING.BACKWARD_HEAVY", SKIPPED, PASSES("0", "50000000"), NULL,
 	  "skipped: no step with a known forward and backward time" },
 	{ "TIMING.BACKWARD_HEAVY", SKIPPED, PASSES("20000000", "0"), NULL,
 	  "skipped: no step with a known forward and backward time" },
 	{ "TIMING.OPTIMIZER_HEAVY", FIRES, OPTIMIZER("0.5", "50000000"), NULL,
-	  "low: the optimizer takes 50.0 % of the step (50.00 ms of a step of 100.00 ms)" },
+	  "low: the optimizer takes 50.0 % of the step (50.00 ms of a 100.00 ms step)" },
 	{ "TIMING.OPTIMIZER_HEAVY", QUIET, OPTIMIZER("0.05", "5000000"), NULL, "" },
 	{ "TIMING.OPTIMIZER_HEAVY", AT, OPTIMIZER("0.15", "15000000"), NULL,
 	  "low: the optimizer takes 15.0 % of the step" },
@@ -86,8 +85,7 @@ static const struct rule_case cases[] = {
 	{ "TIMING.OPTIMIZER_HEAVY", CHANGED, OPTIMIZER("0.15", "15000000"),
 	  "TIMING.OPTIMIZER_HEAVY.threshold=0.2", "" },
 	{ "TIMING.JITTER", FIRES, SPREAD("100", "0.6", "2.0"), NULL,
-	  "low: step time varies: its 95th percentile is 2.00 times the median (100 steps) "
-	  "[10000000 ns]" },
+	  "low: step time varies: p95 is 2.00 times the median (100 steps) [10000000 ns]" },
 	{ "TIMING.JITTER", QUIET, SPREAD("100", "0.1", "1.1"), NULL, "" },
 	/* Either of both is enough, from 10 steps on. */
 	{ "TIMING.JITTER", AT, SPREAD("10", "0.5", "1.0"), NULL, "low: step time varies" },
@@ -101,7 +99,7 @@ static const struct rule_case cases[] = {
 	{ "TIMING.JITTER", CHANGED, SPREAD("10", "0.1", "1.5"), "TIMING.JITTER.tail=1.6", "" },
 	/* Nothing to win where the mean is not above the median. */
 	{ "TIMING.JITTER", FIRES, SPREAD("10", "0.1", "1.5") MEDIAN("100000000"), NULL,
-	  "low: step time varies: its 95th percentile is 1.50 times the median (10 steps)" },
+	  "low: step time varies: p95 is 1.50 times the median (10 steps)" },
 };
 
 static void rules_say_what_they_should(void **state)

@@ -29,7 +29,7 @@ static const struct rule_case cases[] = {
 	  "med: the trace ends early (1 of 10000 events are in no figure)" },
 	{ "TRACE.DAMAGED", FIRES, TRACE("damaged", 0), NULL, "med: the trace ends early" },
 	{ "TRACE.DAMAGED", FIRES, TRACE("sound", 3), NULL,
-	  "low: events of the trace cannot be read (3 of 10000 events are in no figure)" },
+	  "low: 3 of 10000 events could not be read" },
 	{ "TRACE.DAMAGED", QUIET, TRACE("sound", 0), NULL, "" },
 	{ "TRACE.DAMAGED", QUIET, TRACE("doubtful", 0), NULL, "" },
 	{ "TRACE.DAMAGED", AT, TRACE("sound", 10), NULL, "med" },
@@ -50,11 +50,11 @@ static const struct rule_case cases[] = {
 	  NULL, "" },
 	{ "TRACE.CAPTURE", FIRES,
 	  "launches.launch_count 100\nlaunches.captured_count 90\nlaunches.is_capture yes\n", NULL,
-	  "high: the trace records the capture of a graph, not a run (90 of 100 launch calls only "
-	  "become part of a graph)" },
+	  "high: the trace records a graph capture, not a run (90 of 100 launch calls are only "
+	  "captured into a graph)" },
 	{ "TRACE.CAPTURE", FIRES,
 	  "launches.launch_count 3\nlaunches.captured_count 0\nlaunches.is_capture yes\n", NULL,
-	  "high: the trace records the capture of a graph, not a run" },
+	  "high: the trace records a graph capture, not a run" },
 	/* As a warm-up does before the run that replays them. */
 	{ "TRACE.CAPTURE", QUIET, "launches.launch_count 100\nlaunches.captured_count 90\n", NULL,
 	  "" },
@@ -69,7 +69,7 @@ static const struct rule_case cases[] = {
 	  "low: no complete step" },
 	{ "TRACE.INCOMPLETE", FIRES,
 	  "steps.boundary whole_trace\nstep_time.count 1\nintegrity.incomplete_step_count 0\n",
-	  NULL, "low: the trace marks no steps: it counts as one step" },
+	  NULL, "low: no steps are marked: the whole trace counts as one step" },
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 1), NULL,
 	  "low: 1 step is cut by the end of the capture" },
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 2), NULL,
@@ -92,24 +92,23 @@ static const struct rule_case cases[] = {
 	  "low: only 3 complete steps; record at least 4" },
 
 	{ "TRACE.UNRELIABLE", FIRES,
-	  "integrity.verdict doubtful\nintegrity.doubt graph launches have no kernel\n"
-	  "integrity.empty_graph_launch_count 40\n",
-	  NULL,
-	  "high: the times of the device cannot be believed (graph launches have no kernel)" },
+	  "integrity.verdict doubtful\nintegrity.doubt graph launches have no "
+	  "kernel\nintegrity.empty_graph_launch_count 40\n",
+	  NULL, "high: device times are not reliable (graph launches have no kernel)" },
 	{ "TRACE.UNRELIABLE", FIRES,
 	  "integrity.verdict doubtful\nintegrity.doubt graph replays have fewer nodes\n"
 	  "integrity.short_graph_replay_count 3\nintegrity.short_graph_replay_ms 12.3\n",
 	  NULL,
-	  "high: the times of the device cannot be believed from 12.3 ms on (graph replays have "
-	  "fewer nodes)" },
+	  "high: device times are not reliable from 12.3 ms on (graph replays have fewer nodes)" },
 	/* A file that ends early can be doubtful, too. */
 	{ "TRACE.UNRELIABLE", FIRES,
 	  "integrity.verdict damaged\nintegrity.doubt time was removed\n", NULL,
-	  "high: the times of the device cannot be believed (time was removed)" },
+	  "high: device times are not reliable (time was removed)" },
 	{ "TRACE.UNRELIABLE", QUIET, "integrity.verdict sound\n", NULL, "" },
 
 	{ "TRACE.UNLINKED", FIRES, LINKS(0.2) "integrity.unlinked_count 30\n", NULL,
-	  "med: 20.0 % of the device's time has no launch in the trace (30 of 300 device events)" },
+	  "med: the launch of 20.0 % of device time is not in the trace (30 of 300 device "
+	  "events)" },
 	{ "TRACE.UNLINKED", QUIET, LINKS(0.01), NULL, "" },
 	{ "TRACE.UNLINKED", AT, LINKS(0.10), NULL, "med" },
 	{ "TRACE.UNLINKED", AT, LINKS(0.099999), NULL, "" },

@@ -191,7 +191,7 @@ enum timeline_column { TIMELINE_COLUMNS(TSI_FACT_ID) };
 #define ROLE_COLUMNS(X)                                                                            \
 	X(ROLE_DEVICE, "device", COUNT, "device")                                                  \
 	X(ROLE_ROLE, "role", TEXT,                                                                 \
-	  "what for, by the stack: parameter, optimizer, backward, forward, kv_cache, other, unknown")  \
+	  "use, by the stack: parameter, optimizer, backward, forward, kv_cache, other, unknown")  \
 	X(ROLE_BYTES, "bytes", BYTES, "live at the peak")                                          \
 	X(ROLE_NUMBER, "count", COUNT, "blocks of these")
 

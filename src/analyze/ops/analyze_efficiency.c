@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pytscope's budget of five lines: what the phases of the unmarked steps went
- * to, by what of it can be won back. Where the FLOPs of a step and the peak of
+ * to, by what of it can be won back. Where the FLOPs per step and the peak of
  * the device are known, computing is useful only as long as that many FLOPs
  * take at the peak; FLOPs that are but a lower bound do not divide it. Phases of
  * unknown names are in no line.

@@ -238,7 +238,8 @@ enum tscope_status tscope_model_parse(struct tscope_model *ret, const char *text
 	put_defaults(&sizes);
 	double flops = gpt_flops(&sizes, 12);
 	if (flops > MOST_FLOPS)
-		return tsi_fail(err, TSCOPE_E_FORMAT, "%.3g FLOPs a step are beyond belief", flops);
+		return tsi_fail(err, TSCOPE_E_FORMAT, "%.3g FLOPs per step are beyond belief",
+				flops);
 	ret->flops = flops;
 	ret->hardware_flops = gpt_flops(&sizes, sizes.of[RECOMPUTE] > 0 ? 16 : 12);
 	ret->device_count = (unsigned)sizes.of[DEVICES];

@@ -18,7 +18,7 @@
 
 #define FACTS(X)                                                                                   \
 	X(STEP_COUNT, "step_count", COUNT, "steps that count on all ranks")                        \
-	X(LENGTH_NS, "length_ns", NS, "length of the chain, a step")                               \
+	X(LENGTH_NS, "length_ns", NS, "length of the chain, per step")                             \
 	X(LOCAL_NS, "local_ns", NS, "of it, local time of some rank")                              \
 	X(TRANSFER_NS, "transfer_ns", NS, "of it, transfer of collectives")                        \
 	X(HOP_COUNT, "hop_count", COUNT, "times that it goes from one rank to another")            \
@@ -29,14 +29,14 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LINES_COLUMNS(X)                                                                           \
 	X(LINES_LINE, "line", TEXT, "line of the budget, or transfer")                             \
-	X(LINES_STEP_NS, "step_ns", NS, "on the chain, a step")                                    \
+	X(LINES_STEP_NS, "step_ns", NS, "on the chain, per step")                                  \
 	X(LINES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
 TSI_FACT_LIST(enum lines_column, lines_columns, LINES_COLUMNS);
 
 #define RANKS_COLUMNS(X)                                                                           \
 	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
-	X(RANKS_STEP_NS, "step_ns", NS, "its local time on the chain, a step")                     \
+	X(RANKS_STEP_NS, "step_ns", NS, "its local time on the chain, per step")                   \
 	X(RANKS_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
 TSI_FACT_LIST(enum ranks_column, ranks_columns, RANKS_COLUMNS);
@@ -45,7 +45,7 @@ TSI_FACT_LIST(enum ranks_column, ranks_columns, RANKS_COLUMNS);
 	X(COLLECTIVES_KIND, "kind", TEXT, "kind of collective")                                    \
 	X(COLLECTIVES_GROUP, "group", TEXT, "process group")                                       \
 	X(COLLECTIVES_COUNT, "count", COUNT, "on the chain")                                       \
-	X(COLLECTIVES_STEP_NS, "step_ns", NS, "their transfer on it, a step")                      \
+	X(COLLECTIVES_STEP_NS, "step_ns", NS, "their transfer on it, per step")                    \
 	X(COLLECTIVES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
 TSI_FACT_LIST(enum collectives_column, collectives_columns, COLLECTIVES_COLUMNS);

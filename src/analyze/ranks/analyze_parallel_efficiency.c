@@ -92,7 +92,7 @@ static bool replay_network(struct loss *loss, const struct replay_graph *graph,
 	return !scratch->has_failed;
 }
 
-/* ns of the FLOPs of a step at the peak, mean of the ranks; NAN where a rank lacks it. */
+/* ns of the FLOPs per step at the peak, mean of the ranks; NAN where a rank lacks it. */
 static double useful_ns(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	double sum_ns = 0;

@@ -51,7 +51,7 @@ enum causes_column { CAUSES_COLUMNS(TSI_FACT_ID) };
 #define LINES_COLUMNS(X)                                                                           \
 	X(LINES_RANK, "rank", COUNT, "number of the late rank")                                    \
 	X(LINES_LINE, "line", TEXT, "line of the budget")                                          \
-	X(LINES_RANK_NS, "rank_ns", NS, "of that rank, a step")                                    \
+	X(LINES_RANK_NS, "rank_ns", NS, "of that rank, per step")                                  \
 	X(LINES_OTHERS_NS, "others_ns", NS, "median of the others")                                \
 	X(LINES_EXCESS_NS, "excess_ns", NS, "difference")
 

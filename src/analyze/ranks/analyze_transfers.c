@@ -21,9 +21,9 @@
 	X(TRANSFER_NS, "transfer_ns", NS, "transfer in them, sum over ranks")                      \
 	X(WAIT_RATIO, "wait_ratio", RATIO, "share of waiting in both")                             \
 	X(MEAN_EXPOSED_WAIT_NS, "mean_exposed_wait_ns", NS,                                        \
-	  "waiting that nothing hides, mean of the ranks, a step")                                 \
+	  "waiting that nothing hides, mean of the ranks, per step")                               \
 	X(MEAN_EXPOSED_TRANSFER_NS, "mean_exposed_transfer_ns", NS,                                \
-	  "transfer that nothing hides, mean of the ranks, a step")                                \
+	  "transfer that nothing hides, mean of the ranks, per step")                              \
 	X(NODE_COUNT, "node_count", COUNT, "nodes that the ranks are on")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
@@ -102,7 +102,7 @@ static const struct tscope_fact_def slow_links_columns[] = {
 	[SLOW_LINKS_SLOWDOWN_RATIO] = { "slowdown_ratio", TSCOPE_UNIT_NUMBER, "as in links" },
 	[SLOW_LINKS_P_VALUE] = { "p_value", TSCOPE_UNIT_RATIO, "as in links" },
 	[SLOW_LINKS_EXCESS_NS_PER_STEP] = { "excess_ns_per_step", TSCOPE_UNIT_NS,
-					    "transfer beyond that of its likes, a step" },
+					    "transfer beyond that of comparable links, per step" },
 };
 
 #define TABLES(X)                                                                                  \

@@ -132,15 +132,16 @@ static const char *describe_kernels(const struct straggler_search *search,
 				       100 * changes->longer_ratio);
 	if (cause != STRAGGLER_MORE_WORK)
 		return tsi_sheet_print(
-			search->out, "some %s last longer: most %.80s, by %.1f %%, %.2f ms a step",
-			what, changes->longest.data, 100 * changes->longest_ratio,
+			search->out,
+			"some %s take longer: mostly %.80s, by %.1f %%, %.2f ms per step", what,
+			changes->longest.data, 100 * changes->longest_ratio,
 			changes->longest_ns / 1e6);
 	if (changes->calls > 1.005 * changes->usual_calls)
-		return tsi_sheet_print(search->out, "%.4g %s a step where others run %.4g",
+		return tsi_sheet_print(search->out, "%.4g %s per step where others run %.4g",
 				       changes->calls, what, changes->usual_calls);
-	return tsi_sheet_print(search->out,
-			       "as many %s as on the others, but larger ones: %.2f ms a step more",
-			       what, changes->work_ns / 1e6);
+	return tsi_sheet_print(
+		search->out, "as many %s as on the others, but larger ones: %.2f ms more per step",
+		what, changes->work_ns / 1e6);
 }
 
 /* ---- both ---- */
@@ -201,7 +202,7 @@ struct straggler tsi_find_straggler(const struct straggler_search *search, size_
 		return straggler;
 	straggler.cause = lines[straggler.worst_line].cause;
 	straggler.detail = tsi_sheet_print(
-		search->out, "%.2f ms a step more %s", (double)excess_ns / 1e6,
+		search->out, "%.2f ms more per step %s", (double)excess_ns / 1e6,
 		words_of(straggler.worst_line, search->scope->world->logs[rank].is_host));
 	return straggler;
 }

@@ -21,11 +21,11 @@
 	X(MFU_RATIO, "mfu_ratio", RATIO, "MFU by our account")                                     \
 	X(MFU_FACTOR, "mfu_factor", NUMBER, "ours ÷ logged")                                       \
 	X(LOGGED_FLOPS_PER_STEP, "logged_flops_per_step", FLOPS,                                   \
-	  "FLOPs of a step as the job logged them, all ranks")                                     \
+	  "FLOPs per step as the job logged them, all ranks")                                      \
 	X(FLOPS_PER_STEP, "flops_per_step", FLOPS, "by our account, all ranks")                    \
 	X(FLOPS_FACTOR, "flops_factor", NUMBER, "ours ÷ logged")                                   \
 	X(LOGGED_STEPS_PER_SECOND, "logged_steps_per_second", NUMBER,                              \
-	  "steps a second as the job logged them")                                                 \
+	  "steps per second as the job logged them")                                               \
 	X(STEPS_PER_SECOND, "steps_per_second", NUMBER, "by our account")                          \
 	X(LOGGED_PEAK_FLOPS_PER_SECOND, "logged_peak_flops_per_second", FLOPS_PER_SECOND,          \
 	  "peak of one device that the logged figures imply")                                      \
@@ -231,7 +231,8 @@ static void explain_peak(char text[REASONS_MAX], const struct logged *logged,
 	if (isnan(logged->peak_flops) || isnan(ours) ||
 	    is_near(logged->peak_flops, ours, same_peak))
 		return;
-	add_reason(text, "the job divides by a peak of %.4g TFLOP/s a device, %s says %.4g TFLOP/s",
+	add_reason(text,
+		   "the job divides by a peak of %.4g TFLOP/s per device, %s says %.4g TFLOP/s",
 		   logged->peak_flops / 1e12,
 		   source && strcmp(source, "device") == 0 ? "the table of devices" : source,
 		   ours / 1e12);
@@ -261,7 +262,7 @@ static void explain_flops(char text[REASONS_MAX], const struct logged *logged,
 			   "them do together",
 			   devices);
 	else
-		add_reason(text, "the job counts %.4g TFLOP a step, %s %.4g TFLOP", theirs / 1e12,
+		add_reason(text, "the job counts %.4g TFLOP per step, %s %.4g TFLOP", theirs / 1e12,
 			   account->anchor.flops_source, ours / 1e12);
 	if (logged->untracked_count > 0 && theirs < ours)
 		add_reason(text, "its counter did not know %.0f operations",
@@ -278,8 +279,8 @@ static void explain_speed(char text[REASONS_MAX], const struct logged *logged,
 	if (!isnan(logged->steps_per_second) && !isnan(ours) &&
 	    !is_near(logged->steps_per_second, ours, same_speed))
 		add_reason(text,
-			   "the job logged %.4g steps a second, the steps that were read are "
-			   "%.4g a second",
+			   "the job logged %.4g steps per second; the steps that were read make "
+			   "%.4g per second",
 			   logged->steps_per_second, ours);
 }
 

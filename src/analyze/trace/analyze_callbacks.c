@@ -20,15 +20,14 @@
 	X(NAME_COUNT, "name_count", COUNT, "different callbacks and algorithms")                   \
 	X(CALL_COUNT, "call_count", COUNT, "their calls")                                          \
 	X(TOTAL_NS, "total_ns", NS, "time in them, nested ones once")                              \
-	X(IN_STEP_NS_PER_STEP, "in_step_ns_per_step", NS,                                          \
-	  "of it, inside steps that count, a step")                                                \
+	X(IN_STEP_NS_PER_STEP, "in_step_ns_per_step", NS, "part inside counted steps, per step")   \
 	X(STEP_RATIO, "step_ratio", RATIO, "share of that in the mean step")                       \
 	X(PROFILER_NS_PER_STEP, "profiler_ns_per_step", NS,                                        \
 	  "of in_step_ns_per_step, Composer's own profiler")                                       \
 	X(PROFILER_RATIO, "profiler_ratio", RATIO, "share of that in the mean step")               \
 	X(TOP_NAME, "top_name", TEXT,                                                              \
-	  "the one that takes most of a step, the profiler's own left out")                        \
-	X(TOP_NS_PER_STEP, "top_ns_per_step", NS, "what it takes of a step")                       \
+	  "the one that takes most of a step, without the profiler's own")                         \
+	X(TOP_NS_PER_STEP, "top_ns_per_step", NS, "its time per step")                             \
 	X(EVALUATION_COUNT, "evaluation_count", COUNT, "evaluations, which are in no step")        \
 	X(EVALUATION_NS, "evaluation_ns", NS, "time in them")
 
@@ -40,7 +39,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(BY_NAME_CALL_COUNT, "call_count", COUNT, "calls")                                        \
 	X(BY_NAME_TOTAL_NS, "total_ns", NS, "time in it")                                          \
 	X(BY_NAME_MAX_NS, "max_ns", NS, "longest call")                                            \
-	X(BY_NAME_STEP_NS, "step_ns", NS, "inside steps that count, a step")                       \
+	X(BY_NAME_STEP_NS, "step_ns", NS, "inside counted steps, per step")                        \
 	X(BY_NAME_STEP_RATIO, "step_ratio", RATIO, "share of that in the mean step")
 
 TSI_FACT_LIST(enum by_name_column, by_name_columns, BY_NAME_COLUMNS);

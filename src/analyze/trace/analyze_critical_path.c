@@ -13,7 +13,7 @@
 	X(LENGTH_NS, "length_ns", NS, "length of the chain in a step, mean: its lines sum to it")  \
 	X(COVERAGE_RATIO, "coverage_ratio", RATIO,                                                 \
 	  "its share of the step: what is missing had no cause in the trace")                      \
-	X(COMPUTE_NS, "compute_ns", NS, "kernels on it, a step")                                   \
+	X(COMPUTE_NS, "compute_ns", NS, "kernels on it, per step")                                 \
 	X(COMM_NS, "comm_ns", NS, "communication on it")                                           \
 	X(COPY_NS, "copy_ns", NS, "copies and fills on it")                                        \
 	X(LAUNCH_NS, "launch_ns", NS, "from launch calls to the start of what they launched")      \
@@ -30,7 +30,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define LINES_COLUMNS(X)                                                                           \
 	X(LINES_LINE, "line", TEXT, "compute, comm, copy, launch and so on")                       \
-	X(LINES_STEP_NS, "step_ns", NS, "on the chain, a step: at most so much can be gained")     \
+	X(LINES_STEP_NS, "step_ns", NS, "on the chain, per step: at most so much can be gained")   \
 	X(LINES_SHARE_RATIO, "share_ratio", RATIO, "of the chain")
 
 TSI_FACT_LIST(enum lines_column, lines_columns, LINES_COLUMNS);

@@ -64,7 +64,7 @@
 	X(DELAYED_COUNT, "delayed_count", COUNT, "the others")                                     \
 	X(PREFILL_DELAY_RATIO, "prefill_delay_ratio", RATIO,                                       \
 	  "of all intervals of tokens, what the others exceed clear_itl_p50 by")                   \
-	X(PREFILL_DELAY_NS, "prefill_delay_ns", NS, "that excess, an iteration")                   \
+	X(PREFILL_DELAY_NS, "prefill_delay_ns", NS, "that excess, per iteration")                  \
 	X(OUTPUT_TOKENS_PER_SECOND, "output_tokens_per_second", NUMBER,                            \
 	  "requests that decode ÷ time of all iterations; none where tokens are proposed")         \
 	X(KV_TOKENS, "kv_tokens", NUMBER,                                                          \
