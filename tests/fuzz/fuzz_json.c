@@ -56,7 +56,8 @@ static void walk(struct str value, char *scratch, unsigned depth)
 		return;
 	tsi_json_object_open(&members, value);
 	while (tsi_json_object_next(&members, &key, &item)) {
-		require_inside(key, value);
+		if (key.data != members.key) /* without its escapes */
+			require_inside(key, value);
 		require_inside(item, value);
 		require(item.length < value.length);
 		walk(item, scratch, depth - 1);
