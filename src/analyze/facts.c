@@ -15,11 +15,9 @@
 
 #include "base/array.h"
 
-enum tscope_status tsi_fact_sheet_init(struct fact_sheet *sheet,
-				       const struct tscope_analyzer_def *def,
-				       struct tscope_error *err)
+static enum tscope_status make_room(struct fact_sheet *sheet, const struct tscope_analyzer_def *def,
+				    struct tscope_error *err)
 {
-	*sheet = (struct fact_sheet){ .def = def };
 	if (tsi_array_new(&sheet->facts, def->fact_count, sizeof(*sheet->facts), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (tsi_array_new(&sheet->doubts, def->fact_count, sizeof(*sheet->doubts), err) !=
@@ -32,6 +30,19 @@ enum tscope_status tsi_fact_sheet_init(struct fact_sheet *sheet,
 	if (tsi_array_new(&sheet->spare_row, widest, sizeof(*sheet->spare_row), err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	return tsi_array_new(&sheet->tables, def->table_count, sizeof(*sheet->tables), err);
+}
+
+enum tscope_status tsi_fact_sheet_init(struct fact_sheet *sheet,
+				       const struct tscope_analyzer_def *def,
+				       struct tscope_error *err)
+{
+	*sheet = (struct fact_sheet){ .def = def };
+	enum tscope_status status = make_room(sheet, def, err);
+
+	/* One that is asked for later may be looked at nevertheless. */
+	if (status != TSCOPE_OK)
+		tsi_fact_sheet_deinit(sheet);
+	return status;
 }
 
 enum tscope_status tsi_fact_sheet_status(const struct fact_sheet *sheet, struct tscope_error *err)

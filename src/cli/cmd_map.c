@@ -180,18 +180,31 @@ static enum exit_code choose_shard(struct tscope_shard *shard, const struct opti
 
 /* ---- doing it ---- */
 
+static enum exit_code fail_nomem(void)
+{
+	say_nomem();
+	return EXIT_CODE_INTERNAL;
+}
+
 /* "DIR/name"; NULL: no memory. */
 static char *path_in(const char *folder, const char *name)
 {
-	size_t size = strlen(folder) + 1 + strlen(name) + 1;
-	char *path = malloc(size);
+	size_t size = name ? strlen(folder) + 1 + strlen(name) + 1 : 0;
+	char *path = name ? malloc(size) : NULL;
 
 	if (path)
 		snprintf(path, size, "%s/%s", folder, name);
 	return path;
 }
 
-/* What was wrong with a file that was read; what the medium did is no property of it. */
+/* Lacking memory, or a medium that failed, is no property of a file: the next task may read it. */
+static bool is_of_file(const struct tscope_error *error)
+{
+	return error->status != TSCOPE_E_IO && error->status != TSCOPE_E_NOMEM &&
+	       error->status != TSCOPE_E_INTERNAL;
+}
+
+/* What was wrong with a file; false: nothing is to be kept of it. */
 static bool judge_outcome(struct mapping *mapping, size_t place, size_t index)
 {
 	struct tscope_map_outcome outcome = tscope_map_outcome(mapping->map, place);
@@ -204,14 +217,16 @@ static bool judge_outcome(struct mapping *mapping, size_t place, size_t index)
 						  tscope_input_kind_unit(outcome.input.kind) },
 				  mapping->options->strict);
 		mapping->code = worse(mapping->code, code);
-		return true;
+		if (!outcome.input.damage || is_of_file(outcome.input.damage))
+			return true;
+		mapping->code = worse(mapping->code, EXIT_CODE_INPUT);
+		return false;
 	}
 	say_error(path, outcome.error, "");
 	mapping->failed_count++;
 	if (mapping->options->strict)
 		mapping->code = worse(mapping->code, EXIT_CODE_INPUT);
-	if (outcome.error->status != TSCOPE_E_IO && outcome.error->status != TSCOPE_E_NOMEM &&
-	    outcome.error->status != TSCOPE_E_INTERNAL)
+	if (is_of_file(outcome.error))
 		return true;
 	mapping->code = worse(mapping->code, exit_code_of(outcome.error->status));
 	return false;
@@ -227,7 +242,7 @@ static void write_one(struct mapping *mapping, size_t place, size_t index)
 	size_t made = 1;
 
 	if (!path)
-		code = EXIT_CODE_INTERNAL;
+		code = fail_nomem();
 	else if (output_make_folders(path, &made) && output_open(&out, path, &mapping->inputs)) {
 		status = tscope_map_write(out.stream, mapping->map, place, &err);
 		if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
@@ -314,8 +329,7 @@ static enum exit_code map_paths(const struct path_list *list, const struct optio
 		say_done(&mapping);
 		map_all(&mapping);
 	} else {
-		say_nomem();
-		mapping.code = EXIT_CODE_INTERNAL;
+		mapping.code = fail_nomem();
 	}
 	if (mapping.failed_count > 0 && mapping.failed_count == tscope_map_count(mapping.map))
 		mapping.code = worse(mapping.code, EXIT_CODE_INPUT);

@@ -103,7 +103,7 @@ const struct option_row option_rows[] = {
 	  FIELD(no_pager), NULL },
 	{ READERS, "progress", "WHEN", "auto (default) or never", parse_progress, FIELD(progress),
 	  NULL },
-	{ REPORTERS ", export", "strict", NULL,
+	{ REPORTERS ", export, map", "strict", NULL,
 	  "exit 3 where any of the input is damaged or dropped", parse_flag, FIELD(strict), NULL },
 	{ TRACE_READERS, "warmup", "N", "leave the first N steps out of the statistics",
 	  parse_unsigned, FIELD(timeline.warmup), NULL },

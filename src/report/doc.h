@@ -249,6 +249,7 @@ struct doc {
 	struct doc_node *first, *last;
 	const struct report_subject *subject; /* for what a format draws itself; or NULL */
 	struct doc_node *part;                /* where the last report of its own begins, or NULL */
+	bool *lacks_memory;                   /* for a format that needs more of it; or NULL */
 };
 
 /* Appends a copy of a node; NULL without memory. What the functions below append is easier said. */

@@ -199,25 +199,25 @@ static bool put_compressed(FILE *out, const char *json, size_t length)
 }
 #endif
 
-void tsi_html_data(FILE *out, const struct report_subject *subject)
+bool tsi_html_data(FILE *out, const struct report_subject *subject)
 {
 	struct json_writer w = { .extent = JSON_BASELINE };
 	char *json = NULL;
 	size_t length = 0;
 
 	w.out = open_memstream(&json, &length);
-	if (w.out) {
-		if (subject)
-			put_parts(&w, subject);
-		if (fclose(w.out) != 0)
-			length = 0;
+	if (w.out && subject)
+		put_parts(&w, subject);
+	if (!w.out || fclose(w.out) != 0 || !json || w.has_failed) {
+		free(json);
+		return false;
 	}
 	if (length > PLAIN_BYTES && put_compressed(out, json, length)) {
 		free(json);
-		return;
+		return true;
 	}
 	fputs(" data-form=\"json\">", out);
-	if (length > 0)
-		put_escaped(out, json);
+	put_escaped(out, json);
 	free(json);
+	return true;
 }

@@ -61,9 +61,12 @@ bool tsi_lanes_begin(struct lanes *lanes, struct json_writer *w,
 	struct tscope_error ignored;
 
 	*lanes = (struct lanes){ .w = w, .origin_ns = lengths->first_ns };
-	if (lengths->count == 0 ||
-	    tsi_intern_init(&lanes->names, UINT32_MAX, &ignored) != TSCOPE_OK)
+	if (lengths->count == 0)
 		return false;
+	if (tsi_intern_init(&lanes->names, UINT32_MAX, &ignored) != TSCOPE_OK) {
+		w->has_failed = true;
+		return false;
+	}
 	lanes->least_ns = least_length(lengths, limit);
 	lanes->block_ns = lengths->last_ns / BLOCKS - lengths->first_ns / BLOCKS;
 	if (lanes->block_ns < lanes->least_ns)
@@ -90,6 +93,7 @@ void tsi_lanes_end(struct lanes *lanes)
 	tsi_json_uint(w, "kept", lanes->kept);
 	tsi_json_int_if(w, "least_ns", true, lanes->least_ns);
 	tsi_jw_end_object(w);
+	w->has_failed |= lanes->has_failed || lanes->arena.has_failed;
 	tsi_intern_deinit(&lanes->names);
 	tsi_arena_deinit(&lanes->arena);
 }
@@ -108,10 +112,10 @@ void tsi_lane_begin(struct lanes *lanes, const char *group, const char *label)
 uint32_t tsi_lane_name(struct lanes *lanes, const char *name)
 {
 	struct tscope_error ignored;
-	uint32_t id;
+	uint32_t id = 0;
 
-	if (tsi_intern_add(&lanes->names, tsi_str_of(name), &id, &ignored) != TSCOPE_OK)
-		return 0;
+	lanes->has_failed |=
+		tsi_intern_add(&lanes->names, tsi_str_of(name), &id, &ignored) != TSCOPE_OK;
 	return id;
 }
 

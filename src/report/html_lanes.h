@@ -50,6 +50,7 @@ struct lanes {
 	int64_t least_ns;                    /* shorter slices are joined */
 	int64_t block_ns;                    /* no block is longer */
 	uint64_t total, kept;
+	bool has_failed; /* no memory: names are missing */
 };
 
 /* How long the slices are, by powers of two, and when the first begins and the last ends. */
@@ -64,7 +65,8 @@ void tsi_count_slice(struct slice_lengths *lengths, int64_t start_ns, int64_t du
 
 /*
  * Opens "timeline" and its "lanes", of which no more than `limit` slices are drawn by themselves;
- * false: no memory, nothing is open. The end writes the names and closes both.
+ * false: nothing to draw, or no memory, as the writer says. The end writes the names and closes
+ * both.
  */
 TSI_MUST_CHECK
 bool tsi_lanes_begin(struct lanes *lanes, struct json_writer *w,

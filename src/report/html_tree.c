@@ -207,6 +207,7 @@ void tsi_html_tree(struct json_writer *w, const struct tscope_trace *trace)
 		if (!tree.has_failed && !tree.arena.has_failed && tree.count > 1)
 			put_tree(w, &tree);
 	}
+	w->has_failed |= tree.has_failed || tree.arena.has_failed;
 	tsi_key_map_deinit(&tree.children);
 	tsi_arena_deinit(&tree.arena);
 }

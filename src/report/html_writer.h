@@ -34,8 +34,9 @@ void tsi_html_bar(FILE *out, double ratio, const char *class_name);
 /*
  * The data that the page's pictures are drawn from, one object for each part of the report, as the
  * contents of a script element that no browser runs (html_data.c).
- * Without memory there are none.
+ * False: no memory.
  */
-void tsi_html_data(FILE *out, const struct report_subject *subject);
+TSI_MUST_CHECK
+bool tsi_html_data(FILE *out, const struct report_subject *subject);
 
 #endif

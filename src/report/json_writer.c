@@ -15,9 +15,15 @@
  * of stdio costs more than the item.
  */
 
+/* A stream in memory that could not grow shows it here and never again. */
+static void write_out(struct json_writer *w, const char *bytes, size_t count)
+{
+	w->has_failed |= fwrite(bytes, 1, count, w->out) != count;
+}
+
 static void flush(struct json_writer *w)
 {
-	fwrite(w->pending, 1, w->pending_count, w->out);
+	write_out(w, w->pending, w->pending_count);
 	w->pending_count = 0;
 }
 
@@ -26,7 +32,7 @@ static void put_bytes(struct json_writer *w, const char *bytes, size_t count)
 	if (count > sizeof(w->pending) - w->pending_count)
 		flush(w);
 	if (count > sizeof(w->pending)) {
-		fwrite(bytes, 1, count, w->out);
+		write_out(w, bytes, count);
 		return;
 	}
 	memcpy(w->pending + w->pending_count, bytes, count);

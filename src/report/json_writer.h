@@ -51,6 +51,7 @@ struct json_writer {
 	bool has_key;       /* the next item belongs to the key just written */
 	double last_real;   /* and its text: in sorted rows the same share often comes again */
 	char last_text[REAL_TEXT_MAX];
+	bool has_failed; /* memory ran out: what is written is not whole */
 	size_t pending_count;
 	char pending[1024]; /* not in the stream yet */
 };

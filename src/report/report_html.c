@@ -376,7 +376,8 @@ static void write_html(FILE *out, const struct doc *doc,
 	      "; keys: <kbd>?</kbd></footer>\n</main>\n",
 	      out);
 	fputs("<script type=\"text/plain\" id=\"data\"", out);
-	tsi_html_data(out, doc->subject);
+	if (!tsi_html_data(out, doc->subject) && doc->lacks_memory)
+		*doc->lacks_memory = true;
 	fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", tsi_page_script);
 }
 

@@ -85,7 +85,8 @@ static enum tscope_status write_document(FILE *out, const struct report_subject 
 {
 	const struct reporter *reporter = reporters[given->format];
 	struct tscope_report_options options = *given;
-	struct doc doc = { .subject = subject };
+	bool lacks_memory = false;
+	struct doc doc = { .subject = subject, .lacks_memory = &lacks_memory };
 	enum tscope_status status;
 
 	if (reporter->is_whole && options.extent == TSCOPE_REPORT_SCREEN)
@@ -101,7 +102,7 @@ static enum tscope_status write_document(FILE *out, const struct report_subject 
 	if (status == TSCOPE_OK)
 		reporter->write(out, &doc, &options);
 	tsi_arena_deinit(&doc.arena);
-	return status;
+	return lacks_memory ? tsi_fail_nomem(err) : status;
 }
 
 static enum tscope_status write_subject(FILE *out, const struct report_subject *subject,

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "run/file_name.h"
@@ -52,6 +53,19 @@ static void add_left_out(struct finder *finder, const char *path, enum run_file_
 		tsi_run_leave_out(file, kind, reason, &finder->files->arena);
 }
 
+/* What it is shows only where it can be read. */
+static void add_unread(struct finder *finder, const char *path, const struct tscope_error *why)
+{
+	struct run_file *file = add_file(finder, path, false);
+	struct tscope_error *unread = tsi_arena_new(&finder->files->arena, 1, sizeof(*unread));
+
+	if (!file || !unread)
+		return;
+	*unread = *why;
+	file->unread = unread;
+	tsi_run_leave_out(file, RUN_FILE_REFUSED, why->message, &finder->files->arena);
+}
+
 /* ---- what one file is ---- */
 
 static void attach_run_json(struct run_file *steps, struct arena *arena)
@@ -81,7 +95,7 @@ static void add_entry(struct finder *finder, const struct folder_entry *entry)
 
 	if (entry->error) {
 		tsi_fail(&why, TSCOPE_E_IO, "cannot open: %s", strerror(entry->error));
-		add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message);
+		add_unread(finder, entry->path, &why);
 	} else if (!S_ISREG(entry->stat.st_mode)) {
 		add_left_out(finder, entry->path, RUN_FILE_IGNORED, "not a regular file");
 	} else {
@@ -217,7 +231,7 @@ static enum tscope_status search_below(struct finder *finder, const struct folde
 	else
 		status = search(finder, entry->path, &level, &why);
 	if (status == TSCOPE_E_IO) {
-		add_left_out(finder, entry->path, RUN_FILE_REFUSED, why.message);
+		add_unread(finder, entry->path, &why);
 		return TSCOPE_OK;
 	}
 	if (status != TSCOPE_OK && err)
@@ -275,6 +289,8 @@ static enum tscope_status search_siblings(struct finder *finder, const char *pat
 		status = search_siblings_in(finder, &folder, query.prefix, found_count, err);
 	else if (status != TSCOPE_E_IO && err)
 		*err = why;
+	else if (status == TSCOPE_E_IO && access(*query.path ? query.path : ".", R_OK) == 0)
+		add_unread(finder, *query.path ? query.path : ".", &why);
 	tsi_arena_deinit(&folder.arena);
 	return status == TSCOPE_E_IO ? TSCOPE_OK : status;
 }

@@ -34,12 +34,14 @@ enum run_file_kind {
 
 struct run_file {
 	enum run_file_kind kind;
-	size_t id;                           /* its place among all that were found */
-	const char *path;                    /* as it was given, or folder/name */
-	const char *run_json;                /* path, or NULL (steps) */
-	const char *reason;                  /* refused, ignored: why; else NULL */
-	bool is_named;                       /* given as a file, not found in a folder */
-	const struct store *store;           /* of step records: what reads them; else NULL */
+	size_t id;            /* its place among all that were found */
+	const char *path;     /* as it was given, or folder/name */
+	const char *run_json; /* path, or NULL (steps) */
+	const char *reason;   /* refused, ignored: why; else NULL */
+	const struct tscope_error
+		*unread;           /* refused, or named: its first bytes could not be read */
+	bool is_named;             /* given as a file, not found in a folder */
+	const struct store *store; /* of step records: what reads them; else NULL */
 	const struct metric_source *metrics; /* of metrics: what reads them; else NULL */
 	int64_t name_rank;                   /* rank by the name of file or folder, or -1 */
 	int64_t first_batch, batch_count;    /* set: by its folder (batch_folder.h), or 0 */

@@ -442,12 +442,26 @@ static void judge_found(struct run_file *file, const struct verdict *verdict, st
 		file->kind = kind;
 }
 
+/* Of a medium that fails the next reading may see something else. */
+static void keep_failure(struct run_file *file, const struct verdict *verdict, struct arena *arena)
+{
+	struct tscope_error *unread;
+
+	if (verdict->kind != RUN_FILE_REFUSED || verdict->why.status != TSCOPE_E_IO)
+		return;
+	unread = tsi_arena_new(arena, 1, sizeof(*unread));
+	if (unread)
+		*unread = verdict->why;
+	file->unread = unread;
+}
+
 void tsi_run_taste(struct run_file *file, struct arena *arena)
 {
 	struct verdict verdict = { 0 };
 
 	if (file->is_named) {
 		taste_bytes(file, &verdict, arena);
+		keep_failure(file, &verdict, arena);
 		file->kind = verdict.kind == RUN_FILE_REFUSED || verdict.kind == RUN_FILE_IGNORED
 				     ? RUN_FILE_TRACE
 				     : verdict.kind;
@@ -461,5 +475,6 @@ void tsi_run_taste(struct run_file *file, struct arena *arena)
 		taste_capture(file, &verdict, arena);
 	else
 		taste_bytes(file, &verdict, arena);
+	keep_failure(file, &verdict, arena);
 	judge_found(file, &verdict, arena);
 }

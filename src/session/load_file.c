@@ -124,6 +124,10 @@ static enum tscope_status load_file(struct loaded *loaded, const struct load *lo
 		.rank = file->name_rank,
 		.note = loaded->note,
 	};
+	if (file->unread) {
+		*err = *file->unread;
+		return err->status;
+	}
 	if (file->saved)
 		status = tsi_rank_record_load(loaded, load, err);
 	else if (file->kind == RUN_FILE_STEPS)

@@ -2,6 +2,7 @@
 /* Makes records of files (rank_record.h): the part of a run that needs no other rank. */
 #include <tscope/map.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -24,6 +25,7 @@ struct reading {
 	size_t index; /* in the files of the map */
 	struct load **loads;
 	size_t count;
+	struct tscope_error refusal; /* of one that is not read */
 };
 
 struct tscope_map {
@@ -166,6 +168,10 @@ static enum tscope_status read_whole(struct tscope_map *map, const size_t *indic
 		struct reading *reading = &map->readings[i];
 
 		*reading = (struct reading){ .index = indices[i] };
+		if (file->unread)
+			reading->refusal = *file->unread;
+		else if (!is_read(file))
+			tsi_fail(&reading->refusal, TSCOPE_E_UNSUPPORTED, "%s", file->reason);
 		reading->loads =
 			tsi_arena_new(&map->arena, MAX_MERGED_RANKS + 1, sizeof(struct load *));
 		struct load *load = is_read(file) ? new_load(map, file) : NULL;
@@ -219,7 +225,7 @@ struct tscope_map_outcome tscope_map_outcome(const struct tscope_map *map, size_
 	struct tscope_map_outcome outcome = { 0 };
 
 	if (reading->count == 0 || !reading->loads[0]->loaded)
-		outcome.error = reading->count > 0 ? &reading->loads[0]->error : NULL;
+		outcome.error = reading->count > 0 ? &reading->loads[0]->error : &reading->refusal;
 	else
 		outcome.input = reading->loads[0]->loaded->input;
 	return outcome;
@@ -227,19 +233,17 @@ struct tscope_map_outcome tscope_map_outcome(const struct tscope_map *map, size_
 
 /* ---- records ---- */
 
-/* A file as it is now. */
-static struct rank_source source_of(const struct tscope_map *map, size_t index)
+/* A file as it is now; false: errno says why that is not known. */
+static bool find_source(struct rank_source *ret, const struct tscope_map *map, size_t index)
 {
 	const struct run_file *file = &map->files.items[index];
-	struct stat found;
+	struct stat found = { 0 };
 
-	return (struct rank_source){
-		.file = *file,
-		.file_bytes = stat(file->path, &found) == 0 && S_ISREG(found.st_mode)
-				      ? (uint64_t)found.st_size
-				      : 0,
-		.options = map->options,
-	};
+	*ret = (struct rank_source){ .file = *file, .options = map->options };
+	if (strcmp(file->path, "-") != 0 && stat(file->path, &found) != 0)
+		return false;
+	ret->file_bytes = S_ISREG(found.st_mode) ? (uint64_t)found.st_size : 0;
+	return true;
 }
 
 /* Is the file that was saved younger? */
@@ -266,13 +270,12 @@ static bool is_of(const struct rank_source *source, const struct rank_source *sa
 
 bool tscope_map_is_done(const struct tscope_map *map, size_t index, const char *saved_path)
 {
-	const struct rank_source source = source_of(map, index);
 	struct arena arena = { 0 };
-	struct rank_source saved;
+	struct rank_source source, saved;
 	struct str bytes;
 	size_t length;
 	bool is_done =
-		is_younger(saved_path, source.file.path) &&
+		find_source(&source, map, index) && is_younger(saved_path, source.file.path) &&
 		tsi_rank_file_bytes(&bytes, saved_path, &map->options.trace, &arena, NULL) ==
 			TSCOPE_OK &&
 		tsi_rank_record_measure(bytes, tsi_rank_schema(), &length, NULL) == TSCOPE_OK &&
@@ -295,8 +298,11 @@ enum tscope_status tscope_map_write(FILE *out, const struct tscope_map *map, siz
 				    struct tscope_error *err)
 {
 	const struct reading *reading = &map->readings[place];
-	const struct rank_source source = source_of(map, reading->index);
 	struct rank_writer writer = { 0 };
+	struct rank_source source;
+
+	if (!find_source(&source, map, reading->index))
+		return tsi_fail(err, TSCOPE_E_IO, "cannot be looked at: %s", strerror(errno));
 	enum tscope_status status = tsi_rank_record_write(
 		&writer, &source, (const struct load *const *)reading->loads, reading->count, err);
 

@@ -339,20 +339,16 @@ static enum tscope_status make_tracks(struct slicer *slicer, const struct tscope
 	struct tracks tracks = { .choice = slicer->choice, .form = &slicer->form };
 	struct tscope_diagnosis *diagnosis;
 	enum tscope_status status = tscope_diagnose(&diagnosis, analysis, NULL, err);
-	char *text = NULL;
-	size_t length = 0;
-	bool is_whole;
 
 	if (status != TSCOPE_OK)
 		return status;
-	tracks.out = open_memstream(&text, &length);
+	tsi_tracks_open(&tracks);
 	if (tracks.out)
 		tsi_slice_tracks(&tracks, analysis, diagnosis);
 	tscope_diagnosis_free(diagnosis);
-	is_whole = tracks.out && !ferror(tracks.out);
-	is_whole = tracks.out && fclose(tracks.out) == 0 && is_whole;
-	slicer->tracks = (struct str){ text, is_whole ? length : 0 };
-	return is_whole ? TSCOPE_OK : tsi_fail_nomem(err);
+	status = tsi_tracks_close(&tracks, err);
+	slicer->tracks = (struct str){ tracks.text, status == TSCOPE_OK ? tracks.length : 0 };
+	return status;
 }
 
 static void place_rank(struct slicer *slicer, const struct tscope_trace *trace)

@@ -62,7 +62,15 @@ struct tracks {
 	const struct slice_choice *choice;
 	const struct slice_form *form;
 	struct json_writer w;
+	bool has_failed;
+	char *text; /* what is written, once it is closed */
+	size_t length;
 };
+
+/* In memory, and not to be moved. The caller frees t->text, on failure, too. */
+void tsi_tracks_open(struct tracks *t);
+TSI_MUST_CHECK
+enum tscope_status tsi_tracks_close(struct tracks *t, struct tscope_error *err);
 
 /* Events begin behind a comma and a line end; "args" is open where begin_slice() returns. */
 void tsi_tracks_begin(struct tracks *t, const char *phase, const char *name, int64_t track);

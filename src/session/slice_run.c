@@ -218,21 +218,18 @@ static void put_rank_names(struct tracks *t, const struct run_slice *slice, size
 static enum tscope_status put_tracks(struct run_slice *slice, struct tscope_error *err)
 {
 	struct tracks tracks = { 0 };
-	char *text = NULL;
-	size_t length = 0;
-	bool is_whole;
+	enum tscope_status status;
 
-	tracks.out = open_memstream(&text, &length);
+	tsi_tracks_open(&tracks);
 	for (size_t rank = 0; tracks.out && rank < slice->run->ranks.count; rank++) {
 		put_rank_names(&tracks, slice, rank);
 		put_collectives(&tracks, slice, rank);
 	}
-	is_whole = tracks.out && !ferror(tracks.out);
-	is_whole = tracks.out && fclose(tracks.out) == 0 && is_whole;
-	if (is_whole)
-		tsi_slice_put(&slice->slicer, (struct str){ text, length });
-	free(text);
-	return is_whole ? TSCOPE_OK : tsi_fail_nomem(err);
+	status = tsi_tracks_close(&tracks, err);
+	if (status == TSCOPE_OK)
+		tsi_slice_put(&slice->slicer, (struct str){ tracks.text, tracks.length });
+	free(tracks.text);
+	return status;
 }
 
 /* ---- the file ---- */

@@ -10,7 +10,21 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
+#include "base/error.h"
 #include "report/json_parts.h"
+
+void tsi_tracks_open(struct tracks *t)
+{
+	t->out = open_memstream(&t->text, &t->length);
+}
+
+enum tscope_status tsi_tracks_close(struct tracks *t, struct tscope_error *err)
+{
+	bool is_whole = t->out && !t->has_failed && !t->w.has_failed;
+
+	is_whole = t->out && fclose(t->out) == 0 && t->text && is_whole;
+	return is_whole ? TSCOPE_OK : tsi_fail_nomem(err);
+}
 
 void tsi_tracks_begin(struct tracks *t, const char *phase, const char *name, int64_t track)
 {
@@ -18,7 +32,7 @@ void tsi_tracks_begin(struct tracks *t, const char *phase, const char *name, int
 
 	if (t->form->rank)
 		snprintf(process, sizeof(process), "tscope rank %" PRId64, t->form->rank->number);
-	fputs(",\n", t->out);
+	t->has_failed |= t->w.has_failed || fputs(",\n", t->out) == EOF;
 	t->w = (struct json_writer){ .out = t->out };
 	tsi_jw_row(&t->w);
 	tsi_json_text(&t->w, "ph", phase);

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Lets one system call or allocation of the program fail: exit 0 means the same as without it.
 
-usage: failures.py TSCOPE TESTDATA FAIL_CALL [FAIL_MALLOC] [--runs N]    (default: every single call)
+usage: failures.py TSCOPE TESTDATA FAIL_CALL [FAIL_MALLOC] [--runs N] [--only WORD]
+(default: every call of every command; only those with the word in their name)
 
 With --strict, exit 0 (1 where a gate trips) comes with the output and the files of the run without a
 failure. Without, they may differ where standard error says more. Commands run with one thread, so that calls come in
 the same order. A crash is wrong, as is a changed file that was there before, or a temporary one that
 stays. FAIL_MALLOC is preloaded; it is left out where sanitizers have an allocator of their own.
 """
+import argparse
 import errno
 import json
 import os
@@ -26,7 +28,7 @@ CALLS = {
     "mkdir": errno.ENOSPC, "chmod": errno.EPERM, "unlink": errno.EACCES, "access": errno.EIO,
     "readlink": errno.EIO, "mmap": errno.ENOMEM, "clone": errno.EAGAIN, "malloc": errno.ENOMEM,
 }
-# {data}: the test data; here: a folder of its own that holds an old report "out".
+# {data}: the test data; {made}: what make_inputs() wrote; here: a folder of its own that holds an old report "out".
 COMMANDS = {
     "trace": "trace --format json {data}/two_steps.json.gz",
     "trace of several": "trace --format json {data}/two_steps.json {data}/rocm.json",
@@ -44,8 +46,23 @@ COMMANDS = {
     "export of traces": "export --out folder {data}/ranks_slow_loader",
     "hang, none": "hang --format json {data}/hang_clean",
     "hang": "hang --format json {data}/hang_order",
+    "report with dumps": "report --format json {made}/hanging",
     "gate trips": "report --format json --fail-on step_time.mean_ms>1 {data}/run_healthy",
+    "project file": "report --format json --config {made}/project.yaml {data}/run_healthy",
+    "stacks and a page": "trace --format json --format html=page --flamegraph stacks {data}/two_steps.json",
+    "stacks of memory": "memory --format csv --flamegraph stacks {data}/oom.pickle",
+    "report of maps": "report --format json {made}/maps",
+    "diff of several": "diff --format json {data}/run_before {data}/run_healthy {made}/baseline.json",
+    "trend": "trend --format json {made}/history.jsonl {data}/run_healthy",
+    "map": "map --out folder {data}/ranks_slow_loader/rank1.pt.trace.json.gz {data}/run_healthy/rank0/steps.jsonl",
+    "map of a list": "map --out folder --files-from {made}/list",
+    "slice": "slice --out slice.json {data}/two_steps.json.gz",
+    "slice, packed": "slice --device-only --out slice.json.gz {data}/two_steps.json",
+    "slice of a run": "slice --out slice.json {data}/ranks_slow_loader",
+    "export to CSV": "export --events --to csv:folder {data}/ranks_slow_loader/rank1.pt.trace.json.gz",
+    "export to a database": "export --to folder.sqlite {data}/run_healthy",
 }
+NEVER_STRICT = ("slice",)  # what it writes is whole or not at all
 LOADER = ("open", "read", "stat", "close", "mmap", "access")  # called before main()
 
 
@@ -69,7 +86,9 @@ class Runner:
                               env=environment)
         files = {str(path.relative_to(self.folder)): path.read_bytes()
                  for path in sorted(self.folder.rglob("*")) if path.is_file()}
-        said, _, calls = done.stderr.decode(errors="replace").rpartition("fail_call:")
+        said, mark, calls = done.stderr.decode(errors="replace").rpartition("fail_call:")
+        if not mark:  # it crashed
+            said, calls = calls, ""
         calls, _, about = calls.partition("|")
         counts = dict(zip(calls.split()[::2], map(int, calls.split()[1::2])))
         return done.returncode, done.stdout, files, said, counts, about.strip()
@@ -99,14 +118,34 @@ def problem_of(whole, failed, is_strict):
     return None
 
 
-def cases_of(runner, data, kinds):
+def make_inputs(program, data, made):
+    """What commands write for others."""
+    def tscope(*arguments):
+        return subprocess.run([program, *arguments], check=True, capture_output=True).stdout
+
+    made.mkdir()
+    traces = sorted(f"{data}/ranks_slow_loader/{name}" for name in os.listdir(f"{data}/ranks_slow_loader"))
+    tscope("map", "--out", str(made / "maps"), *traces)
+    tscope("report", "--format", "baseline", "--output", str(made / "baseline.json"), f"{data}/run_after")
+    (made / "history.jsonl").write_bytes(b"".join(
+        tscope("report", "--format", "metrics", f"{data}/{run}") for run in ("run_before", "run_healthy") * 4))
+    (made / "list").write_text("\n".join(traces[:2]) + "\n")
+    (made / "project.yaml").write_text("report:\n  fail-on: [step_time.mean_ms>1, straggler]\n")
+    shutil.copytree(f"{data}/run_healthy", made / "hanging")
+    shutil.copytree(f"{data}/hang_order", made / "hanging/dumps")
+
+
+def cases_of(runner, data, made, kinds, only):
     """(Command's name, arguments, call, its number), and the run without a failure for each command."""
     cases, wholes = [], {}
     before = runner.run(["--version"], "open", 0)[4]
     for name, line in COMMANDS.items():
-        for strictness in ((), ("--strict",)):
+        if only not in name:
+            continue
+        never_strict = line.split()[0] in NEVER_STRICT
+        for strictness in ((), ("--strict",))[:1 if never_strict else 2]:
             key = " ".join((name, *strictness))
-            arguments = [*line.format(data=data).split(), *strictness, "--threads", "1"]
+            arguments = [*line.format(data=data, made=made).split(), *strictness, "--threads", "1"]
             for kind in kinds:
                 wholes[key] = runner.run(arguments, kind, 0)
                 if wholes[key][0] not in (0, 1):
@@ -117,10 +156,12 @@ def cases_of(runner, data, kinds):
 
 
 def main():
-    arguments = sys.argv[1:]
-    runs = int(arguments.pop()) if "--runs" in arguments else None
-    arguments = [os.path.abspath(path) for path in arguments if path != "--runs"]
-    program, data, fail_call, *fail_malloc = arguments
+    parser = argparse.ArgumentParser()
+    parser.add_argument("paths", nargs="+")
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--only", default="")
+    chosen = parser.parse_args()
+    program, data, fail_call, *fail_malloc = map(os.path.abspath, chosen.paths)
     if subprocess.run([fail_call, "open", "0", "0", program, "--version"], capture_output=True,
                       check=False).returncode != 0:
         print("system calls cannot be made to fail here")
@@ -128,12 +169,15 @@ def main():
     wrong = 0
     with tempfile.TemporaryDirectory() as place:
         runner = Runner(program, fail_call, fail_malloc[0] if fail_malloc else "", pathlib.Path(place) / "here")
-        cases, wholes = cases_of(runner, data, ["open", "malloc"] if fail_malloc else ["open"])
-        if runs is not None and runs < len(cases):
-            cases = random.Random(1).sample(cases, runs)
+        made = pathlib.Path(place) / "made"
+        make_inputs(program, data, made)
+        cases, wholes = cases_of(runner, data, made, ["open", "malloc"] if fail_malloc else ["open"],
+                                 chosen.only)
+        if chosen.runs is not None and chosen.runs < len(cases):
+            cases = random.Random(1).sample(cases, chosen.runs)
         for key, of, call, number in cases:
             failed = runner.run(of, call, number)
-            problem = problem_of(wholes[key], failed, "--strict" in of)
+            problem = problem_of(wholes[key], failed, "--strict" in of or of[0] in NEVER_STRICT)
             if problem:
                 wrong += 1
                 print(f"{key}: {call} {number} ({failed[5]}): {problem}: {failed[3].strip()[:300]}")
