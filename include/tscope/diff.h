@@ -21,12 +21,20 @@ enum tscope_side {
 	TSCOPE_SIDE_COUNT,
 };
 
+struct tscope_diff_side;
+
 struct tscope_diff_options {
 	struct tscope_run_options run;    /* how to read sides that are not saved reports */
 	struct tscope_rule_options rules; /* how both sides are diagnosed */
 	/* Losses a and b are equal up to |a − b| <= tolerance × max(|a|, |b|); 0: exactly. */
 	double loss_tolerance;
 	size_t trend_runs; /* of tscope_trend_open(): good runs that make the baseline; 0: 20 */
+	/*
+	 * Looks at each run or saved report once it is read, also at those of which only figures
+	 * stay; lines of a history are none. NULL: nobody does. The side goes with the call.
+	 */
+	void (*on_side)(void *on_side_data, const struct tscope_diff_side *side);
+	void *on_side_data;
 };
 
 /*
@@ -69,7 +77,10 @@ struct tscope_diff_side {
 	const char *path;             /* as it was given */
 	const struct tscope_run *run; /* NULL: a saved report */
 	const char *saved_by;         /* "tscope 0.1.0" of a saved report, else NULL */
-	/* Saved reports only: what was wrong with their inputs ("PATH: what"); NULL: nothing. */
+	/*
+	 * What was wrong with the inputs of a saved report, or with the lines of a history ("PATH:
+	 * what"); NULL: nothing.
+	 */
 	const char *saved_damage;
 	uint64_t saved_dropped_count;           /* and what of them was lost to every figure */
 	const struct tscope_analysis *analysis; /* of the whole */

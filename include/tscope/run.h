@@ -158,6 +158,16 @@ struct tscope_run_other {
 size_t tscope_run_other_count(const struct tscope_run *run);
 struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index);
 
+/*
+ * Every file that was read, or would have been if it could: with what lies beside it and counts
+ * with it, what was left out, as copies are, and files of tscope map. Folders that are stores of
+ * metrics as a whole. None of them is to be written over.
+ */
+size_t tscope_run_source_count(const struct tscope_run *run);
+const char *tscope_run_source(const struct tscope_run *run, size_t index);
+size_t tscope_runs_source_count(const struct tscope_runs *runs);
+const char *tscope_runs_source(const struct tscope_runs *runs, size_t index);
+
 /* Files that belong to none of several runs, and folders without a run. */
 size_t tscope_runs_other_count(const struct tscope_runs *runs);
 struct tscope_run_other tscope_runs_other(const struct tscope_runs *runs, size_t index);

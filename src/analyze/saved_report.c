@@ -17,16 +17,6 @@
 #include "decode/json.h"
 #include "decode/plain/plain_reader.h"
 
-bool tsi_is_saved_report(struct str head)
-{
-	head = tsi_plain_skip_mark(head);
-	struct str version = tsi_json_object_get(head, TSI_STR("schema_version"));
-	struct str tool = tsi_json_object_get(head, TSI_STR("tool"));
-	struct str name = tsi_json_unquote(tsi_json_object_get(tool, TSI_STR("name")));
-
-	return version.length > 0 && tsi_str_is(name, "tscope");
-}
-
 /* ---- what document it is ------------------------------------------------------------------- */
 
 /* The document while it is read. */

@@ -34,9 +34,6 @@ struct saved_report {
 	uint64_t dropped_count; /* events, lines or records of these that no figure has */
 };
 
-/* Whether the first bytes of a file (up to TASTED_PLAIN_BYTES) look like a saved report. */
-bool tsi_is_saved_report(struct str head);
-
 /*
  * Reads one from `in`. TSCOPE_E_DAMAGED: no JSON, or cut, or ranks that stand twice; _UNSUPPORTED:
  * of a later schema_version, of several inputs (traces[], files[]), or a comparison; _FORMAT: no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tscope diff: what changed from A to B. Opens both sides, compares them, evaluates the gates on
+ * tscope diff: what changed from A to B. Opens the sides, compares them, evaluates the gates on
  * what changed and reports; the exit code is the worst of what these came to.
  */
 #include "command.h"
@@ -11,6 +11,8 @@
 #include "message.h"
 #include "progress.h"
 #include "reports.h"
+
+#include <stdio.h>
 
 static enum exit_code check_operands(const struct options *options)
 {
@@ -33,42 +35,83 @@ static enum exit_code judge_saved(const struct tscope_diff_side *side, bool is_s
 	return is_strict ? EXIT_CODE_INPUT : code;
 }
 
-/* Opens both sides, and says what of them is damaged; *diff is NULL where it cannot go on. */
-static enum exit_code load(struct tscope_diff **diff,
-			   enum tscope_status (*open)(struct tscope_diff **ret,
-						      const char *const *paths, size_t count,
-						      const struct tscope_diff_options *options,
-						      struct tscope_error *err),
-			   const struct options *options)
+/* What came of opening the sides. */
+struct comparing {
+	const struct options *options;
+	struct progress progress;
+	struct inputs inputs;
+	bool is_trend;
+	char lack[256]; /* what gates do not know, or "" */
+	enum exit_code code;
+};
+
+/* Why a side is not whole, or NULL. */
+static const char *lack_of(const struct tscope_diff_side *side)
 {
+	if (side->run && tscope_run_incomplete(side->run))
+		return tscope_run_incomplete(side->run);
+	return side->saved_damage || side->saved_dropped_count > 0
+		       ? "what the report was saved of was damaged"
+		       : NULL;
+}
+
+/* Says what of a side is damaged. A trend leaves such runs out, unless it is about them. */
+static void judge_side(void *data, const struct tscope_diff_side *side)
+{
+	struct comparing *c = data;
+	const char *lack = c->is_trend ? NULL : lack_of(side);
+
+	progress_clear(&c->progress);
+	c->code = worse(c->code, side->run ? judge_run(side->run, c->options)
+					   : judge_saved(side, c->options->strict));
+	if (side->run)
+		inputs_add_run(&c->inputs, side->run);
+	if (lack)
+		snprintf(c->lack, sizeof(c->lack), "%s", lack);
+}
+
+/* Lines of a history are no side, and what is wrong with them stands with the first. */
+static void judge_trend(struct comparing *c, const struct tscope_diff *diff)
+{
+	const struct tscope_diff_side a = tscope_diff_side(diff, TSCOPE_SIDE_A);
+	const struct tscope_diff_side b = tscope_diff_side(diff, TSCOPE_SIDE_B);
+	const char *lack = lack_of(&a) ? lack_of(&a) : lack_of(&b);
+
+	c->code = worse(c->code, judge_saved(&a, c->options->strict));
+	if (lack)
+		snprintf(c->lack, sizeof(c->lack), "%s", lack);
+}
+
+/* Opens all sides; *diff is NULL where it cannot go on. */
+static void load(struct tscope_diff **diff, struct comparing *c,
+		 enum tscope_status (*open)(struct tscope_diff **ret, const char *const *paths,
+					    size_t count, const struct tscope_diff_options *options,
+					    struct tscope_error *err))
+{
+	const struct options *options = c->options;
 	struct tscope_diff_options diff_options = {
 		.run = load_run_options(options),
 		.rules = { options->rule_changes.items, options->rule_changes.count },
 		.loss_tolerance = options->loss_tolerance,
 		.trend_runs = options->trend_runs,
+		.on_side = judge_side,
+		.on_side_data = c,
 	};
-	enum exit_code code = EXIT_CODE_OK;
 	struct tscope_error err = { 0 };
-	struct progress progress;
 	enum tscope_status status;
 
 	*diff = NULL;
-	progress_start(&progress, options, &diff_options.run.trace);
-	progress.is_of_many = true;
+	progress_start(&c->progress, options, &diff_options.run.trace);
+	c->progress.is_of_many = true;
 	status = open(diff, (const char *const *)options->operands, (size_t)options->operand_count,
 		      &diff_options, &err);
-	progress_stop(&progress);
+	progress_stop(&c->progress);
 	if (status != TSCOPE_OK) {
 		say_error(NULL, &err, ""); /* the message names the side */
-		return exit_code_of(status);
+		c->code = exit_code_of(status);
+	} else if (c->is_trend) {
+		judge_trend(c, *diff);
 	}
-	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {
-		struct tscope_diff_side side = tscope_diff_side(*diff, i);
-
-		code = worse(code, side.run ? judge_run(side.run, options)
-					    : judge_saved(&side, options->strict));
-	}
-	return code;
 }
 
 static enum tscope_status write_diff(FILE *out, const void *subject,
@@ -77,40 +120,17 @@ static enum tscope_status write_diff(FILE *out, const void *subject,
 	return tscope_report_write_diff(out, subject, options, NULL);
 }
 
-static enum exit_code write_report(const struct tscope_diff_report *report,
-				   const struct options *options)
-{
-	enum exit_code code;
-	struct inputs inputs;
-
-	inputs_init(&inputs, options);
-	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {
-		struct tscope_diff_side side = tscope_diff_side(report->diff, i);
-
-		if (side.run)
-			inputs_add_run(&inputs, side.run);
-	}
-	code = reports_write(&(struct report_writer){ write_diff, report }, &inputs, options);
-	inputs_deinit(&inputs);
-	return code;
-}
-
-static enum exit_code report(const struct tscope_diff *diff, const struct options *options)
+static enum exit_code report(const struct tscope_diff *diff, struct comparing *c)
 {
 	struct gates gates;
-	enum exit_code code = gates_evaluate_change(&gates, diff, options);
+	enum exit_code code = gates_evaluate_change(&gates, diff, c->options);
 	const struct tscope_diff_report of_diff = { diff, gates.results, gates.count };
+	const struct report_writer writer = { write_diff, &of_diff };
 
-	for (enum tscope_side i = TSCOPE_SIDE_A; i < TSCOPE_SIDE_COUNT; i++) {
-		struct tscope_diff_side side = tscope_diff_side(diff, i);
-
-		if (side.run)
-			gates_lack(&gates, tscope_run_incomplete(side.run));
-		else if (side.saved_damage || side.saved_dropped_count > 0)
-			gates_lack(&gates, "what the report was saved of was damaged");
-	}
+	gates_lack(&gates, *c->lack ? c->lack : NULL);
 	if (code == EXIT_CODE_OK)
-		code = worse(write_report(&of_diff, options), gates_judge(&gates, NULL, options));
+		code = worse(reports_write(&writer, &c->inputs, c->options),
+			     gates_judge(&gates, NULL, c->options));
 	gates_deinit(&gates);
 	return code;
 }
@@ -121,13 +141,16 @@ enum exit_code diff_report(enum tscope_status (*open)(struct tscope_diff **ret,
 						      struct tscope_error *err),
 			   const struct options *options)
 {
+	struct comparing c = { .options = options, .is_trend = open == tscope_trend_open };
 	struct tscope_diff *diff;
-	enum exit_code code = load(&diff, open, options);
 
+	inputs_init(&c.inputs, options);
+	load(&diff, &c, open);
 	if (diff)
-		code = worse(code, report(diff, options));
+		c.code = worse(c.code, report(diff, &c));
 	tscope_diff_free(diff);
-	return code;
+	inputs_deinit(&c.inputs);
+	return c.code;
 }
 
 static enum exit_code run_diff(const struct options *options)

@@ -26,10 +26,7 @@ static enum exit_code write_report(const struct tscope_runs_report *report,
 	struct inputs inputs;
 
 	inputs_init(&inputs, options);
-	for (size_t i = 0; i < tscope_runs_count(report->runs); i++)
-		inputs_add_run(&inputs, tscope_runs_get(report->runs, i));
-	for (size_t i = 0; i < tscope_runs_other_count(report->runs); i++)
-		inputs_add_other(&inputs, tscope_runs_other(report->runs, i));
+	inputs_add_runs(&inputs, report->runs);
 	code = reports_write(&(struct report_writer){ write_runs, report }, &inputs, options);
 	inputs_deinit(&inputs);
 	return code;

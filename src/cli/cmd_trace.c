@@ -114,11 +114,10 @@ static enum tscope_status write_traces(FILE *out, const void *subject,
 	return tscope_report_write(out, reports->items, reports->count, options, NULL);
 }
 
-static enum exit_code report(const struct loaded *files, size_t count,
+static enum exit_code report(const struct loaded *files, size_t count, struct inputs *inputs,
 			     const struct options *options)
 {
 	const struct trace_reports reports = { calloc(count, sizeof(*reports.items)), count };
-	struct inputs inputs;
 	enum exit_code code;
 
 	if (!reports.items) {
@@ -130,28 +129,37 @@ static enum exit_code report(const struct loaded *files, size_t count,
 			(struct tscope_trace_report){ files[i].analysis, files[i].diagnosis,
 						      files[i].gates.results,
 						      files[i].gates.count };
-	inputs_init(&inputs, options);
-	code = reports_write(&(struct report_writer){ write_traces, &reports }, &inputs, options);
-	inputs_deinit(&inputs);
+	code = reports_write(&(struct report_writer){ write_traces, &reports }, inputs, options);
 	free(reports.items);
 	return worse(code, judge_gates(files, count, options));
 }
 
-static enum exit_code write_flamegraph(const struct loaded *file, const struct options *options)
+static enum exit_code write_flamegraph(const struct loaded *file, const struct inputs *inputs,
+				       const struct options *options)
 {
 	struct tscope_error err = { 0 };
-	enum exit_code code = EXIT_CODE_OUTPUT;
-	struct inputs inputs;
+	enum tscope_status status;
 	struct output out;
 
+	if (!output_open(&out, options->flamegraph, inputs))
+		return EXIT_CODE_OUTPUT;
+	status = tscope_analysis_write_stacks(out.stream, file->analysis, &err);
+	if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
+		say_error(tscope_trace_info(file->trace)->path, &err, "");
+	return output_finish(&out, status);
+}
+
+/* The stacks must not replace a report either, whatever its path looks like. */
+static enum exit_code write_outputs(const struct loaded *files, size_t count,
+				    const struct options *options)
+{
+	enum exit_code code;
+	struct inputs inputs;
+
 	inputs_init(&inputs, options);
-	if (output_open(&out, options->flamegraph, &inputs)) {
-		enum tscope_status status =
-			tscope_analysis_write_stacks(out.stream, file->analysis, &err);
-		if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
-			say_error(tscope_trace_info(file->trace)->path, &err, "");
-		code = output_finish(&out, status);
-	}
+	code = report(files, count, &inputs, options);
+	if (options->flamegraph)
+		code = worse(code, write_flamegraph(files, &inputs, options));
 	inputs_deinit(&inputs);
 	return code;
 }
@@ -187,9 +195,7 @@ static enum exit_code run_trace(const struct options *options)
 		}
 	}
 	if (count > 0)
-		code = worse(code, report(files, count, options));
-	if (count > 0 && options->flamegraph)
-		code = worse(code, write_flamegraph(files, options));
+		code = worse(code, write_outputs(files, count, options));
 	while (count > 0)
 		unload(&files[--count]);
 	free(files);

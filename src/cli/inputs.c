@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What must not be overwritten: hard and symbolic links of one file are that file. */
+#define _XOPEN_SOURCE 700 /* realpath() */
 #include "inputs.h"
 
 #include "options.h"
@@ -9,8 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_id(struct inputs *inputs, const struct stat *status)
+static void add(struct inputs *inputs, const char *path, bool is_source)
 {
+	bool is_stdin = strcmp(path, "-") == 0, is_store;
+	struct stat status;
+
+	if ((is_stdin ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0)
+		return;
 	if (inputs->count == inputs->room) {
 		size_t room = inputs->room > 0 ? 2 * inputs->room : 16;
 		struct file_id *ids = realloc(inputs->ids, room * sizeof(*ids));
@@ -22,16 +28,14 @@ static void add_id(struct inputs *inputs, const struct stat *status)
 		inputs->ids = ids;
 		inputs->room = room;
 	}
-	inputs->ids[inputs->count++] = (struct file_id){ status->st_dev, status->st_ino };
+	is_store = is_source && S_ISDIR(status.st_mode);
+	inputs->has_stores |= is_store;
+	inputs->ids[inputs->count++] = (struct file_id){ status.st_dev, status.st_ino, is_store };
 }
 
 void inputs_add(struct inputs *inputs, const char *path)
 {
-	bool is_stdin = strcmp(path, "-") == 0;
-	struct stat status;
-
-	if ((is_stdin ? fstat(STDIN_FILENO, &status) : stat(path, &status)) == 0)
-		add_id(inputs, &status);
+	add(inputs, path, false);
 }
 
 void inputs_init(struct inputs *inputs, const struct options *options)
@@ -39,6 +43,10 @@ void inputs_init(struct inputs *inputs, const struct options *options)
 	*inputs = (struct inputs){ .may_force = options->force };
 	for (int i = 0; i < options->operand_count; i++)
 		inputs_add(inputs, options->operands[i]);
+	if (options->project.path)
+		inputs_add(inputs, options->project.path);
+	if (options->files_from)
+		inputs_add(inputs, options->files_from);
 }
 
 void inputs_deinit(struct inputs *inputs)
@@ -47,47 +55,45 @@ void inputs_deinit(struct inputs *inputs)
 	*inputs = (struct inputs){ 0 };
 }
 
-/* Step records are read with the run.json beside them. */
-static void add_companion(struct inputs *inputs, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int folder_length = slash ? (int)(slash + 1 - path) : 0;
-	size_t size = (size_t)folder_length + sizeof("run.json");
-	char *companion = malloc(size);
-
-	if (!companion) {
-		inputs->is_exhausted = true;
-		return;
-	}
-	snprintf(companion, size, "%.*srun.json", folder_length, path);
-	inputs_add(inputs, companion);
-	free(companion);
-}
-
-void inputs_add_other(struct inputs *inputs, struct tscope_run_other other)
-{
-	if (other.is_problem || other.is_named)
-		inputs_add(inputs, other.path);
-}
-
 void inputs_add_run(struct inputs *inputs, const struct tscope_run *run)
 {
-	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
-		struct tscope_run_input input = tscope_run_input(run, i);
-
-		inputs_add(inputs, input.path);
-		if (input.kind == TSCOPE_INPUT_STEPS)
-			add_companion(inputs, input.path);
-	}
-	for (size_t i = 0; i < tscope_run_other_count(run); i++)
-		inputs_add_other(inputs, tscope_run_other(run, i));
+	for (size_t i = 0; i < tscope_run_source_count(run); i++)
+		add(inputs, tscope_run_source(run, i), true);
 }
 
-bool inputs_have(const struct inputs *inputs, const struct stat *status)
+void inputs_add_runs(struct inputs *inputs, const struct tscope_runs *runs)
+{
+	for (size_t i = 0; i < tscope_runs_source_count(runs); i++)
+		add(inputs, tscope_runs_source(runs, i), true);
+}
+
+static bool has(const struct inputs *inputs, const struct stat *status, bool as_store)
 {
 	for (size_t i = 0; i < inputs->count; i++)
 		if (inputs->ids[i].device == status->st_dev &&
-		    inputs->ids[i].inode == status->st_ino)
+		    inputs->ids[i].inode == status->st_ino &&
+		    (inputs->ids[i].is_store || !as_store))
 			return true;
 	return false;
+}
+
+/* Does a folder that the file lies in count as an input? */
+static bool is_in_store(const struct inputs *inputs, const char *path)
+{
+	char *folder = realpath(path, NULL), *slash;
+	bool is_in = !folder;
+	struct stat status;
+
+	while (!is_in && (slash = strrchr(folder, '/')) && slash != folder) {
+		*slash = '\0';
+		is_in = stat(folder, &status) == 0 && has(inputs, &status, true);
+	}
+	free(folder);
+	return is_in;
+}
+
+bool inputs_have(const struct inputs *inputs, const char *path, const struct stat *status)
+{
+	return has(inputs, status, false) ||
+	       (path && inputs->has_stores && is_in_store(inputs, path));
 }

@@ -64,13 +64,40 @@ static void handle_ending_signals(void)
 	}
 }
 
+static struct temporary *new_temporary(size_t path_size)
+{
+	struct temporary *temporary = malloc(sizeof(*temporary) + path_size);
+
+	if (temporary)
+		temporary->next = NULL;
+	return temporary;
+}
+
+/* Its signals are blocked. */
+static void link_temporary(struct temporary *temporary)
+{
+	handle_ending_signals();
+	temporary->next = temporaries;
+	temporaries = temporary;
+}
+
+static void unlink_temporary(struct temporary *temporary)
+{
+	struct temporary **link = &temporaries;
+
+	while (*link != temporary)
+		link = &(*link)->next;
+	*link = temporary->next;
+	free(temporary);
+}
+
 /* Beside path, so that renaming cannot cross file systems, and hidden, so that it is no input. */
 static struct temporary *name_temporary(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	int folder_length = slash ? (int)(slash + 1 - path) : 0;
 	size_t size = strlen(path) + sizeof("..XXXXXX");
-	struct temporary *temporary = malloc(sizeof(*temporary) + size);
+	struct temporary *temporary = new_temporary(size);
 
 	if (temporary)
 		snprintf(temporary->path, size, "%.*s.%s.XXXXXX", folder_length, path,
@@ -90,9 +117,7 @@ static int create_temporary(struct temporary **ret, const char *path)
 	block_ending_signals(&before);
 	fd = mkstemp(temporary->path);
 	if (fd >= 0) {
-		handle_ending_signals();
-		temporary->next = temporaries;
-		temporaries = temporary;
+		link_temporary(temporary);
 		*ret = temporary;
 	} else {
 		free(temporary);
@@ -104,20 +129,40 @@ static int create_temporary(struct temporary **ret, const char *path)
 /* becomes: its name from now on; NULL: it goes. */
 static bool end_temporary(struct temporary *temporary, const char *becomes)
 {
-	struct temporary **link = &temporaries;
 	bool is_done;
 	sigset_t before;
 
 	block_ending_signals(&before);
 	is_done = (becomes ? rename(temporary->path, becomes) : unlink(temporary->path)) == 0;
-	if (is_done || !becomes) {
-		while (*link != temporary)
-			link = &(*link)->next;
-		*link = temporary->next;
-		free(temporary);
-	}
+	if (is_done || !becomes)
+		unlink_temporary(temporary);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return is_done;
+}
+
+struct temporary *output_guard(const char *path)
+{
+	struct temporary *guard = new_temporary(strlen(path) + 1);
+	sigset_t before;
+
+	if (!guard)
+		return NULL;
+	memcpy(guard->path, path, strlen(path) + 1);
+	block_ending_signals(&before);
+	link_temporary(guard);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return guard;
+}
+
+void output_release(struct temporary *guard, bool is_whole)
+{
+	sigset_t before;
+
+	block_ending_signals(&before);
+	if (!is_whole)
+		unlink(guard->path);
+	unlink_temporary(guard);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- where a report goes ---- */
@@ -146,11 +191,18 @@ static const char *refuse(const char *path, const struct stat *status, const str
 		return NULL;
 	if (inputs->is_exhausted)
 		return "out of memory";
-	if (inputs_have(inputs, status))
+	if (inputs_have(inputs, path, status))
 		return "it is an input, or an output already written";
 	if (path && !inputs->may_force && (!(status->st_mode & 0222) || access(path, W_OK) != 0))
 		return "it is read-only; --force replaces it";
 	return NULL;
+}
+
+const char *output_refusal(const char *path, const struct inputs *inputs)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 ? refuse(path, &status, inputs) : NULL;
 }
 
 /* The mode of the file to be replaced, or that of a new one. */

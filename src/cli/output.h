@@ -42,6 +42,16 @@ void output_abandon(struct output *out);
 /* Commits what a writer returned success for, or that failed to be written, which says why. */
 enum exit_code output_finish(struct output *out, enum tscope_status status);
 
+/* Why a file that others write must not be touched, as output_open() would say; or NULL. */
+const char *output_refusal(const char *path, const struct inputs *inputs);
+
+/*
+ * A file that others make, and that a signal is to take away until it is whole. NULL: no memory;
+ * end with release.
+ */
+struct temporary *output_guard(const char *path);
+void output_release(struct temporary *guard, bool is_whole);
+
 /*
  * Creates the folders that lead to a file, where they are not there yet; *made, unless it is set:
  * where the path of the first of these ends.

@@ -56,9 +56,15 @@ void progress_start(struct progress *progress, const struct options *options,
 	watched->progress_data = progress;
 }
 
-void progress_stop(struct progress *progress)
+void progress_clear(struct progress *progress)
 {
 	if (progress->is_shown)
 		fputs("\r\033[K", stderr);
-	progress->is_on = progress->is_shown = false;
+	progress->is_shown = false;
+}
+
+void progress_stop(struct progress *progress)
+{
+	progress_clear(progress);
+	progress->is_on = false;
 }

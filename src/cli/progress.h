@@ -24,6 +24,9 @@ struct progress {
 void progress_start(struct progress *progress, const struct options *options,
 		    struct tscope_trace_options *watched);
 
+/* Makes room for a message. */
+void progress_clear(struct progress *progress);
+
 void progress_stop(struct progress *progress);
 
 #endif

@@ -390,8 +390,13 @@ static enum exit_code find(struct project_file *file)
 {
 	char folder[PATH_MAX]; /* "" is the root */
 
-	if (!getcwd(folder, sizeof(folder)))
-		return EXIT_CODE_OK; /* a folder that was removed has no project */
+	if (!getcwd(folder, sizeof(folder))) {
+		if (errno == ENOENT) /* a folder that was removed has no project */
+			return EXIT_CODE_OK;
+		say_about("the current folder", strerror(errno),
+			  "; --no-config goes on without a project file");
+		return EXIT_CODE_INPUT;
+	}
 	if (folder[1] == '\0')
 		folder[0] = '\0';
 	for (;;) {

@@ -32,7 +32,7 @@ static enum exit_code write_paged(const struct report_writer *writer, struct out
 
 	if (memory)
 		status = write_to(memory, writer, report_options);
-	if (!memory || fclose(memory) != 0 || status == TSCOPE_E_WRITE) {
+	if (!memory || fclose(memory) != 0 || !text || status == TSCOPE_E_WRITE) {
 		say_nomem(); /* for nothing else does such a stream refuse */
 		status = TSCOPE_E_NOMEM;
 	}
@@ -79,11 +79,18 @@ const char *reports_summary_path(const struct options *options)
 
 /* Other commands of the step may have written into the summary, too. */
 static enum exit_code append_summary(const struct report_writer *writer,
-				     const struct options *options, const char *path)
+				     const struct inputs *inputs, const struct options *options,
+				     const char *path)
 {
 	struct tscope_report_options report_options = terminal_report_options(options);
-	FILE *out = fopen(path, "a");
+	const char *refusal = output_refusal(path, inputs);
+	FILE *out = refusal ? NULL : fopen(path, "a");
 	bool is_written;
+
+	if (refusal) {
+		say_about(path, refusal, "; the job has no summary");
+		return EXIT_CODE_OUTPUT;
+	}
 
 	if (!out || !tscope_report_format_parse("markdown", &report_options.format)) {
 		say_about(path, strerror(errno), "; the job has no summary");
@@ -97,13 +104,13 @@ static enum exit_code append_summary(const struct report_writer *writer,
 	return is_written ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;
 }
 
-static enum exit_code write_summary(const struct report_writer *writer,
+static enum exit_code write_summary(const struct report_writer *writer, const struct inputs *inputs,
 				    const struct options *options)
 {
 	const char *path = reports_summary_path(options);
 
 	if (path && *path != '\0')
-		return append_summary(writer, options, path);
+		return append_summary(writer, inputs, options, path);
 	if (wants_github(options))
 		say("no job summary, as GITHUB_STEP_SUMMARY is not set: ", "--format markdown=FILE",
 		    " writes it");
@@ -122,7 +129,7 @@ enum exit_code reports_write(const struct report_writer *writer, struct inputs *
 		report_options = terminal_file_options(options, file);
 		code = worse(code, write_one(writer, file->path, &report_options, inputs));
 	}
-	return worse(code, write_summary(writer, options));
+	return worse(code, write_summary(writer, inputs, options));
 }
 
 bool reports_draw(const struct options *options)

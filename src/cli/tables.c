@@ -471,8 +471,7 @@ static enum exit_code write_store(struct table_source *sources, size_t count,
 	enum exit_code code;
 
 	inputs_init(&inputs, options);
-	for (size_t i = 0; i < count; i++)
-		inputs_add_run(&inputs, tscope_runs_get(runs, i));
+	inputs_add_runs(&inputs, runs);
 	code = path == options->tables ? tables_to_sqlite(path, sources, count, &inputs)
 				       : tables_to_csv(path, sources, count, &inputs);
 	inputs_deinit(&inputs);

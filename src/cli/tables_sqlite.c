@@ -6,6 +6,7 @@
 #include "tables.h"
 
 #include "message.h"
+#include "output.h"
 
 #if HAVE_SQLITE
 
@@ -15,6 +16,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 #define CALLS(X) \
@@ -375,35 +377,72 @@ static bool write_runs(struct database *db, struct table_source *sources, size_t
 	return create_views(db) && execute(db, "COMMIT");
 }
 
-enum exit_code tables_to_sqlite(const char *path, struct table_source *sources, size_t count,
-				const struct inputs *inputs)
-{
-	struct database *db = calloc(1, sizeof(*db));
-	struct stat status;
-	bool exists = stat(path, &status) == 0, is_good = false;
+/* A file that is there keeps its journal, by which the next to open it takes back what is half. */
+struct guards {
+	struct temporary *database, *journal;
+};
 
-	if (!db) {
-		say_nomem();
-		return EXIT_CODE_INTERNAL;
+static bool guard(struct guards *guards, const char *path)
+{
+	size_t size = strlen(path) + sizeof("-journal");
+	char *journal = malloc(size);
+
+	if (journal) {
+		snprintf(journal, size, "%s-journal", path);
+		guards->journal = output_guard(journal);
+		guards->database = output_guard(path);
 	}
-	if (exists && (inputs->is_exhausted || inputs_have(inputs, &status))) {
-		say("cannot write ", path, ": it is an input");
-		free(db);
-		return EXIT_CODE_OUTPUT;
-	}
-	db->store = (struct table_store){ sqlite_begin, sqlite_row, sqlite_end };
-	db->path = path;
-	if (sqlite.open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-	    SQLITE_OK)
-		fail(db);
+	free(journal);
+	return guards->journal && guards->database;
+}
+
+static void release(const struct guards *guards, bool is_whole)
+{
+	if (guards->database)
+		output_release(guards->database, is_whole);
+	if (guards->journal)
+		output_release(guards->journal, is_whole);
+}
+
+static bool write_database(struct database *db, struct table_source *sources, size_t count)
+{
+	bool is_good;
+
+	if (sqlite.open_v2(db->path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			   NULL) != SQLITE_OK)
+		is_good = fail(db);
 	else
 		is_good = sqlite.busy_timeout(db->handle, BUSY_MS) == SQLITE_OK &&
 			  write_runs(db, sources, count);
 	sqlite.finalize(db->insert);
 	/* What is not committed is rolled back. */
 	sqlite.close(db->handle);
-	if (!is_good && !exists)
-		remove(path);
+	return is_good;
+}
+
+enum exit_code tables_to_sqlite(const char *path, struct table_source *sources, size_t count,
+				const struct inputs *inputs)
+{
+	const char *refusal = output_refusal(path, inputs);
+	struct database *db = calloc(1, sizeof(*db));
+	struct guards guards = { 0 };
+	bool is_good;
+
+	if (refusal) {
+		say_about(path, refusal, "; nothing was changed in it");
+		free(db);
+		return EXIT_CODE_OUTPUT;
+	}
+	if (!db || (access(path, F_OK) != 0 && !guard(&guards, path))) {
+		say_nomem();
+		release(&guards, true);
+		free(db);
+		return EXIT_CODE_INTERNAL;
+	}
+	db->store = (struct table_store){ sqlite_begin, sqlite_row, sqlite_end };
+	db->path = path;
+	is_good = write_database(db, sources, count);
+	release(&guards, is_good);
 	free(db);
 	return is_good ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;
 }

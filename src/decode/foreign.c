@@ -203,3 +203,13 @@ enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_erro
 	};
 	return refuse(head, &memory, err);
 }
+
+bool tsi_is_saved_report(struct str head)
+{
+	head = tsi_plain_skip_mark(head);
+	struct str version = tsi_json_object_get(head, TSI_STR("schema_version"));
+	struct str tool = tsi_json_object_get(head, TSI_STR("tool"));
+	struct str name = tsi_json_unquote(tsi_json_object_get(tool, TSI_STR("name")));
+
+	return version.length > 0 && tsi_str_is(name, "tscope");
+}

@@ -39,6 +39,9 @@ static inline bool tsi_is_pstats(struct str head)
 /* Do the first bytes look like those of a flight-recorder dump, as pickle or JSON? */
 bool tsi_is_flight_recorder(struct str head);
 
+/* Do the first bytes, up to TASTED_PLAIN_BYTES, look like those of a report of ours in JSON? */
+bool tsi_is_saved_report(struct str head);
+
 /* Keys and shape of a JSON document without traceEvents. */
 struct json_shape {
 	uint32_t keys; /* bit per row of the table of known keys in foreign.c */

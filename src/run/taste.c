@@ -81,6 +81,10 @@ static enum run_file_kind kind_of_object(const struct run_file *file, struct str
 {
 	struct json_shape shape = { 0 };
 
+	if (tsi_is_saved_report(head)) {
+		tsi_fail(why, TSCOPE_E_FORMAT, "a report of ours: `tscope diff` compares it");
+		return RUN_FILE_IGNORED;
+	}
 	tsi_json_shape_add_text(&shape, head);
 	if (!tsi_json_shape_is_known(&shape) &&
 	    !(is_whole && tsi_str_find(head, TSI_STR("\"traceEvents\"")) < 0 &&

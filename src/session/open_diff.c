@@ -14,6 +14,7 @@
 #include "analyze/analysis.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "decode/foreign.h"
 #include "decode/plain/plain_reader.h"
 #include "session/open_diff.h"
 #include "session/open_trace.h"
@@ -68,6 +69,20 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 	return tsi_arena_status(arena, err);
 }
 
+static struct tscope_diff_side show(const struct side *side)
+{
+	return (struct tscope_diff_side){
+		.path = side->path,
+		.run = side->run,
+		.saved_by = *side->saved.saved_by != '\0' ? side->saved.saved_by : NULL,
+		.saved_damage = *side->saved.damage != '\0' ? side->saved.damage : NULL,
+		.saved_dropped_count = side->saved.dropped_count,
+		.analysis = tsi_side_analysis(side),
+		.diagnosis = side->diagnosis,
+		.rank_count = side->rank_count,
+	};
+}
+
 enum tscope_status tsi_open_side(struct side *side, const struct tscope_diff_options *options,
 				 struct arena *arena, struct tscope_error *err)
 {
@@ -84,6 +99,11 @@ enum tscope_status tsi_open_side(struct side *side, const struct tscope_diff_opt
 	if (status == TSCOPE_OK)
 		status = tscope_diagnose(&side->diagnosis, tsi_side_analysis(side), &options->rules,
 					 err);
+	if (status == TSCOPE_OK && options->on_side) {
+		const struct tscope_diff_side shown = show(side);
+
+		options->on_side(options->on_side_data, &shown);
+	}
 	return status;
 }
 
@@ -261,18 +281,7 @@ const struct tscope_analysis *tscope_diff_analysis(const struct tscope_diff *dif
 
 struct tscope_diff_side tscope_diff_side(const struct tscope_diff *diff, enum tscope_side side)
 {
-	const struct side *shown = &diff->sides[side];
-
-	return (struct tscope_diff_side){
-		.path = shown->path,
-		.run = shown->run,
-		.saved_by = *shown->saved.saved_by != '\0' ? shown->saved.saved_by : NULL,
-		.saved_damage = *shown->saved.damage != '\0' ? shown->saved.damage : NULL,
-		.saved_dropped_count = shown->saved.dropped_count,
-		.analysis = tsi_side_analysis(shown),
-		.diagnosis = shown->diagnosis,
-		.rank_count = shown->rank_count,
-	};
+	return show(&diff->sides[side]);
 }
 
 size_t tscope_diff_note_count(const struct tscope_diff *diff)

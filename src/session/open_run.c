@@ -280,7 +280,12 @@ enum tscope_status tsi_session_open(struct session *session, const char *const *
 
 	*session = (struct session){ .options = options ? options : &defaults };
 	enum tscope_status status = tsi_find_files(&session->found, paths, count, err);
-	return status == TSCOPE_OK ? tsi_session_expand(session, err) : status;
+
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_session_keep_sources(session);
+	status = tsi_session_expand(session, err);
+	return status == TSCOPE_OK ? tsi_arena_status(&session->found.arena, err) : status;
 }
 
 enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *paths, size_t count,
@@ -303,6 +308,7 @@ enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *p
 		return status;
 	}
 	run->paths = session.found.arena;
+	run->sources = session.sources;
 	*ret = run;
 	return TSCOPE_OK;
 }

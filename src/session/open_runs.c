@@ -15,6 +15,7 @@ enum { MAX_RUNS = 1024 }; /* also of the parts of one place, before they are run
 
 struct tscope_runs {
 	struct arena paths; /* what was found */
+	struct run_paths sources;
 	struct arena arena;
 	struct tscope_run **items;
 	size_t count, capacity;
@@ -322,6 +323,7 @@ static enum tscope_status open_paths(struct tscope_runs *runs, const char *const
 	}
 	tsi_session_deinit(session);
 	runs->paths = session->found.arena;
+	runs->sources = session->sources;
 	if (status != TSCOPE_OK || runs->count > 0)
 		return status;
 	const struct run_other *first = &runs->others[0];
@@ -368,6 +370,16 @@ size_t tscope_runs_count(const struct tscope_runs *runs)
 const struct tscope_run *tscope_runs_get(const struct tscope_runs *runs, size_t index)
 {
 	return runs->items[index];
+}
+
+size_t tscope_runs_source_count(const struct tscope_runs *runs)
+{
+	return runs->sources.count;
+}
+
+const char *tscope_runs_source(const struct tscope_runs *runs, size_t index)
+{
+	return runs->sources.items[index];
 }
 
 size_t tscope_runs_other_count(const struct tscope_runs *runs)

@@ -448,8 +448,6 @@ static void note_bad_lines(struct history *history)
 	struct side *side = &history->diff->sides[TSCOPE_SIDE_A];
 	char more[40] = "";
 
-	if (side->run)
-		side = &history->diff->sides[TSCOPE_SIDE_B];
 	if (history->bad_count > 1)
 		snprintf(more, sizeof(more), ", and %llu more",
 			 (unsigned long long)history->bad_count - 1);

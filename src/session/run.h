@@ -241,6 +241,7 @@ enum tscope_status tsi_look_into_trace(struct tscope_hang *hang, const struct ru
 
 struct tscope_run {
 	struct arena paths; /* what was found, where the run does not share it with others */
+	struct run_paths sources;
 	struct arena arena;
 	struct run_notes notes;
 	struct run_members members;

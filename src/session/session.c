@@ -35,6 +35,28 @@ void tsi_session_deinit(struct session *session)
 	tsi_arena_deinit(&session->arena);
 }
 
+static void keep_source(struct session *session, const char *path)
+{
+	struct run_paths *sources = &session->sources;
+	const char **source = tsi_arena_push(&session->found.arena, &sources->items,
+					     &sources->count, &sources->capacity, sizeof(*source));
+
+	if (source)
+		*source = path;
+}
+
+void tsi_session_keep_sources(struct session *session)
+{
+	for (size_t i = 0; i < session->found.count; i++) {
+		const struct run_file *file = &session->found.items[i];
+
+		if (file->kind != RUN_FILE_IGNORED)
+			keep_source(session, file->path);
+		if (file->run_json)
+			keep_source(session, file->run_json);
+	}
+}
+
 void tsi_run_note(struct run_notes *notes, const char *format, ...)
 {
 	char text[NOTE_CHARS];

@@ -5,6 +5,11 @@
 #include "base/arena.h"
 #include "session/load.h"
 
+struct run_paths {
+	const char **items;
+	size_t count, capacity;
+};
+
 /*
  * What is opened together: all files that were found, and what was read of them so far. Each is
  * read once, whichever run takes it.
@@ -12,6 +17,7 @@
 struct session {
 	const struct tscope_run_options *options;
 	struct run_files found;
+	struct run_paths sources;  /* as tscope_run_source(); in the arena of what was found */
 	struct reading **readings; /* by id of the file; NULL: it was not read */
 	struct arena arena;
 	struct tscope_run_options mapped; /* options, where files were mapped with some */
@@ -23,6 +29,9 @@ struct session {
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_session_expand(struct session *session, struct tscope_error *err);
+
+/* Keeps the paths of what was found; before files of tscope map become those that were mapped. */
+void tsi_session_keep_sources(struct session *session);
 
 /* Frees what was read and no run took; what was found stays. */
 void tsi_session_deinit(struct session *session);

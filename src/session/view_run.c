@@ -160,6 +160,16 @@ size_t tscope_run_other_count(const struct tscope_run *run)
 	return run->members.other_count;
 }
 
+size_t tscope_run_source_count(const struct tscope_run *run)
+{
+	return run->sources.count;
+}
+
+const char *tscope_run_source(const struct tscope_run *run, size_t index)
+{
+	return run->sources.items[index];
+}
+
 struct tscope_run_other tscope_run_other(const struct tscope_run *run, size_t index)
 {
 	return run->members.others[index].shown;

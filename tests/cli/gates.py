@@ -433,6 +433,96 @@ for gate in ("severity>high", "step_time.mean_ns>5%", "step_time.mean_ns>+5x", "
     compare("no gate", base, base, gate, REFUSED)
 compare("B is no run", base, file_of("x.txt", "hello"), SLOWER, UNREADABLE)
 
+# ---- between two sides, in a history, of mapped files, in a project file, in dumps ------------------
+
+def three(between):
+    return lambda folder: (base(folder / "a"), between(folder / "b"), one(rank=1)(folder / "c"))
+
+
+def cut(folder):
+    steps(folder, text_of(records(20, rank=1))[:-20])
+
+
+for options, exit_code in (((), 1), (("--strict",), 3), (("--undecided", "pass"), 0)):
+    expect("diff of three, the second is cut", three(cut), SLOWER, UNDECIDED, exit_code, "diff", options,
+           ("a", "b", "c"))
+    expect("diff of three, the second lacks a rank", three(ranks(2, world=3)), SLOWER, UNDECIDED, exit_code,
+           "diff", options, ("a", "b", "c"))
+expect("diff of three", three(one(rank=2)), SLOWER, HELD, 0, "diff", ("--strict",), ("a", "b", "c"))
+
+
+def line(run, milliseconds):
+    return json.dumps({"run": str(run), "fact": "step_time.mean_ns", "value": milliseconds * 1000000}) + "\n"
+
+
+TREND = "step_time.mean_ns>+3% of trend"
+LINES = [line(run, 100 + 0.1 * (run * 7 % 5 - 2)) for run in range(12)]
+for name, lines, verdict in (("as usual", LINES, HELD), ("slow", LINES + [line(99, 130)], TRIPPED),
+                             ("too few", LINES[:2], UNDECIDED), ("nothing before", LINES[:1], UNDECIDED),
+                             ("a line that is cut", LINES[:5] + [LINES[5][:20] + "\n"] + LINES[6:], UNDECIDED),
+                             ("the end is cut", LINES + [line(99, 100)[:-9]], UNDECIDED),
+                             ("slow, and a line is cut", LINES[1:] + ["{\n", line(99, 130)], TRIPPED)):
+    for options in ((), ("--strict",)):
+        is_cut = "cut" in name and options
+        expect("trend, " + name, file_of("h.jsonl", "".join(lines)), TREND, verdict, 3 if is_cut else None, "trend",
+               options, ("h.jsonl",))
+
+
+def lines_and_runs(folder):
+    file_of("h.jsonl", "".join(LINES[:6]) + "oops\n")(folder)
+    base(folder / "a")
+
+
+for count in (1, 30):
+    expect(f"trend, a line is no figure, and {count} runs", lines_and_runs, TREND, UNDECIDED, None, "trend", (),
+           ("h.jsonl", *("a",) * count))
+    expect(f"trend, a line is no figure, and {count} runs, strict", lines_and_runs, TREND, UNDECIDED, 3, "trend",
+           ("--strict",), ("h.jsonl", *("a",) * count))
+expect("trend, the newest run is cut", lambda folder: (lines_and_runs(folder), cut(folder / "b")), TREND, UNDECIDED,
+       None, "trend", (), (*("a",) * 8, "b"))
+
+
+def mapped(build, spoil=None):
+    """The files of tscope map, of a run that is there no more."""
+    def make(folder):
+        build(folder / "run")
+        subprocess.run([os.path.abspath(sys.argv[1]), "map", "--quiet", "--out", "maps", "run"], cwd=folder,
+                       check=False, capture_output=True)
+        (folder / "run").rename(folder / ".run")
+        for path in sorted((folder / "maps").iterdir())[-1:]:
+            path.write_bytes(spoil(path.read_bytes()) if spoil else path.read_bytes())
+    return make
+
+
+for gate, verdict in (("straggler", HELD), ("step_time.mean_ms>160", HELD), ("step_time.mean_ms>60", TRIPPED)):
+    expect("mapped", mapped(ranks(3)), gate, verdict, operands=("maps",), options=("--strict",))
+expect("mapped, one is slow", mapped(ranks(3, slow=9)), "straggler", TRIPPED, operands=("maps",))
+for name, build in (("a rank of 3 is missing", mapped(ranks(2, world=3))),
+                    ("its steps are cut", mapped(lambda folder: (ranks(2)(folder), cut(folder / "rank1")))),
+                    ("NUL bytes", mapped(lambda folder: (ranks(2)(folder), nul(folder)))),
+                    ("cut", mapped(ranks(3), lambda data: data[:-30])),
+                    ("a flipped bit", mapped(ranks(3), lambda data: data[:-99] + bytes([data[-99] ^ 1]) + data[-98:])),
+                    ("empty", mapped(ranks(3), lambda data: b""))):
+    for options, exit_code in (((), 1), (("--strict",), 3), (("--undecided", "pass"), 0)):
+        expect("mapped, " + name, build, "step_time.mean_ms>160", UNDECIDED, exit_code, options=options,
+               operands=("maps",))
+
+
+def project(text, build):
+    return lambda folder: (build(folder), file_of(".tscope.yaml", text)(folder))
+
+
+if "yaml: not built in" not in subprocess.run([sys.argv[1], "--version"], text=True, check=True,
+                                              capture_output=True).stdout:
+    TWO = ranks(2, step_count=1)
+    expect("project file allows undecided ones", project("report:\n  undecided: pass\n", TWO), "straggler",
+           UNDECIDED, 0)
+    expect("project file is strict", project("report:\n  strict: true\n", ranks(2, world=3)), "straggler",
+           UNDECIDED, 3)
+    for name, text in (("cut", "report: [\n"), ("of an unknown option", "report:\n  fail_on: mfu<1\n"),
+                       ("with a gate that cannot trip", "report:\n  fail-on: severity>high\n"),
+                       ("of NUL bytes", "\0" * 9), ("in UTF-16", "report:".encode("utf-16"))):
+        expect("project file, " + name, project(text, even), "step_time.mean_ms>160", REFUSED)
 
 # ---- running --------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/saved_report.h"
+#include "decode/foreign.h"
 #include "decode/plain/plain_reader.h"
 #include "diff/comparison.h"
 #include "report/json_parts.h"

@@ -4,6 +4,7 @@
  * the same facts, tables and findings, and what is no such report is refused with a remedy.
  */
 #include "analyze/saved_report.h"
+#include "decode/foreign.h"
 
 #include "analysis_check.h"
 #include "base/attributes.h"
