@@ -75,7 +75,18 @@ const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run);
 /* Ranks, in ascending order. A run has at least one. */
 size_t tscope_run_rank_count(const struct tscope_run *run);
 int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank); /* -1: not said */
+
+/*
+ * Facts of a rank, computed when they are first asked for, by one thread at a time. NULL: there is
+ * no such rank. Where memory runs out it is that of the lowest rank, and tscope_run_status() says so.
+ */
 const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank);
+
+/* Frees the facts of a rank until they are asked for again, for who reads thousands one by one. */
+void tscope_run_forget_rank(const struct tscope_run *run, size_t rank);
+
+/* TSCOPE_E_NOMEM: memory ran out while facts of ranks were computed. */
+enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope_error *err);
 
 /* A step as the analyzers see it, for a sketch of the run. */
 struct tscope_run_step {

@@ -449,6 +449,10 @@ bool tables_write(struct table_store *store, const struct table_source *source)
 		  put_facts(walk) && put_tables(walk) && put_findings(walk) && put_gates(walk) &&
 		  (!source->options->events || put_spans(walk));
 	free(walk);
+	if (is_good && tscope_run_status(source->run, NULL) != TSCOPE_OK) {
+		say_nomem();
+		return false;
+	}
 	return is_good;
 }
 

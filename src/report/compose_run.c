@@ -190,13 +190,15 @@ void tsi_put_losses(const struct panel *panel, const struct tscope_run *run)
 /* The first rank of which there is a trace, else the first. */
 static size_t rank_with_trace(const struct tscope_run *run)
 {
-	size_t analyzer = tsi_lookup_analyzer("device_busy");
+	int64_t rank = -1;
+	size_t index = 0;
 
-	for (size_t i = 0; i < tscope_run_rank_count(run); i++)
-		if (tscope_analysis_has(tscope_run_rank_analysis(run, i), analyzer,
-					TSCOPE_WHOLE_TRACE))
-			return i;
-	return 0;
+	for (size_t i = 0; i < tscope_run_input_count(run) && rank < 0; i++)
+		if (tscope_run_input(run, i).kind == TSCOPE_INPUT_TRACE)
+			rank = tscope_run_input(run, i).rank;
+	while (index < tscope_run_rank_count(run) && tscope_run_rank_number(run, index) != rank)
+		index++;
+	return index < tscope_run_rank_count(run) ? index : 0;
 }
 
 /* The rank that was asked for; or where there is none `otherwise`. */
@@ -268,12 +270,12 @@ static void put_file(const struct panel *panel, const char *analyzer)
 	if (*path == '\0')
 		return;
 	text = path + tsi_run_folder(run);
-	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
+	for (size_t i = 0; strcmp(analyzer, "snapshot") == 0 && i < tscope_run_rank_count(run);
+	     i++) {
 		const struct panel rank = { .doc = panel->doc,
 					    .analysis = tscope_run_rank_analysis(run, i) };
 
-		if (strcmp(analyzer, "snapshot") != 0 ||
-		    strcmp(tsi_panel_text(&rank, "snapshot.path"), path) != 0)
+		if (strcmp(tsi_panel_text(&rank, "snapshot.path"), path) != 0)
 			continue;
 		add_step(&rank, &text, "its peak", "memory.snapshot_peak_step");
 		add_step(&rank, &text, "the failed request", "memory.oom_step");

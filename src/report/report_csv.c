@@ -160,6 +160,7 @@ static void write_csv(FILE *out, const struct report_subject *subject,
 			csv.has_rank = csv.rank >= 0 || ranks > 1;
 			if (csv.has_rank)
 				put_analysis(&csv, tscope_run_rank_analysis(part.run, k));
+			tscope_run_forget_rank(part.run, k);
 		}
 	}
 }

@@ -173,6 +173,7 @@ static void write_ranks(struct json_writer *w, const struct tscope_run *run)
 		tsi_jw_object(w);
 		tsi_json_int_if(w, "rank", number >= 0, number);
 		tsi_json_facts(w, tscope_run_rank_analysis(run, i), TSCOPE_WHOLE_TRACE);
+		tscope_run_forget_rank(run, i);
 		tsi_jw_end_object(w);
 	}
 	w->extent = extent;

@@ -66,6 +66,8 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 							tscope_run_rank_analysis(side->run, i) }
 				  : (struct diff_rank){ side->saved.ranks[i].number,
 							side->saved.ranks[i].analysis };
+	if (side->run && tscope_run_status(side->run, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	return tsi_arena_status(arena, err);
 }
 

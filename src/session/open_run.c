@@ -144,28 +144,11 @@ static void take_loaded(struct tscope_run *run)
 
 /* ---- analyze ---- */
 
-static enum tscope_status analyze_ranks(const struct run_ranks *ranks,
-					const struct tscope_analysis_options *options,
-					struct tscope_error *err)
+/* The first rank's, which all others and the run fall back on; theirs are made when asked for. */
+static enum tscope_status analyze_first(struct tscope_run *run, struct tscope_error *err)
 {
-	enum tscope_status status = TSCOPE_OK;
-
-	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++) {
-		struct run_rank *rank = &ranks->ranks[i];
-		struct analysis_scope scope = {
-			.steps = &ranks->series[i],
-			.rank_memory = rank->memory.by_kind,
-			.options = options,
-		};
-
-		status = tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope,
-					   rank->trace_analysis, err);
-		if (status == TSCOPE_OK) {
-			tsi_run_memory_put(&rank->memory, rank->analysis);
-			tsi_attach_secondary(rank);
-		}
-	}
-	return status;
+	(void)tscope_run_rank_analysis(run, 0);
+	return tscope_run_status(run, err);
 }
 
 /* A single rank's steps are those of the run; of several, the slowest rank's, step by step. */
@@ -226,7 +209,6 @@ static enum tscope_status join(struct tscope_run *run, const struct tscope_run_o
 			       struct tscope_error *err)
 {
 	struct run_members *members = &run->members;
-	struct tscope_analysis_options analysis;
 	enum tscope_status status;
 
 	tsi_count_steps(members, &run->notes);
@@ -240,14 +222,14 @@ static enum tscope_status join(struct tscope_run *run, const struct tscope_run_o
 		return status;
 	run->missing_ranks = tsi_missing_ranks(&run->ranks, &run->arena);
 	run->incomplete = tsi_incomplete(members, &run->arena);
-	analysis = settle_anchors(&run->ranks, options);
+	run->analysis_options = settle_anchors(&run->ranks, options);
 	tsi_note_no_step(&run->ranks, &run->notes);
 	tsi_note_files(members, &run->ranks, &run->notes);
 	status = tsi_join_world(&run->world, members, &run->ranks, &run->arena, err);
 	if (status == TSCOPE_OK)
-		status = analyze_ranks(&run->ranks, &analysis, err);
+		status = analyze_first(run, err);
 	if (status == TSCOPE_OK)
-		status = analyze_run(run, &analysis, err);
+		status = analyze_run(run, &run->analysis_options, err);
 	return status == TSCOPE_OK ? tsi_arena_status(&run->arena, err) : status;
 }
 

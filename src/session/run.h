@@ -114,7 +114,7 @@ struct run_rank {
 	/* By depth, the longest of the traces that the steps are not made of; or NULL. */
 	const struct loaded *secondary[DEPTH_COUNT];
 	struct run_memory memory;
-	struct tscope_analysis *analysis;
+	struct tscope_analysis *analysis; /* NULL: nobody has asked for it */
 };
 
 struct run_ranks {
@@ -252,6 +252,7 @@ struct tscope_run {
 	const char *missing_ranks, *incomplete; /* as tscope_run_missing_ranks() and so on */
 	const char *apart;                      /* as tscope_run_apart() */
 	struct tscope_analysis *analysis;
+	struct tscope_analysis_options analysis_options;
 	bool owns_loaded; /* members.loaded; else they are the session's */
 };
 

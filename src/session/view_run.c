@@ -2,6 +2,8 @@
 /* The public face of an opened run: what include/tscope/run.h promises about it. */
 #include "session/run.h"
 
+#include "analyze/analysis.h"
+
 #include "base/error.h"
 #include "base/sum.h"
 #include "run/write_steps.h"
@@ -36,9 +38,46 @@ int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank)
 	return rank < run->ranks.count ? run->ranks.series[rank].rank : -1;
 }
 
+static enum tscope_status analyze_rank(const struct tscope_run *run, size_t index)
+{
+	struct run_rank *rank = &run->ranks.ranks[index];
+	struct analysis_scope scope = {
+		.steps = &run->ranks.series[index],
+		.rank_memory = rank->memory.by_kind,
+		.options = &run->analysis_options,
+	};
+	enum tscope_status status =
+		tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope, rank->trace_analysis, NULL);
+
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_run_memory_put(&rank->memory, rank->analysis);
+	tsi_attach_secondary(rank);
+	return TSCOPE_OK;
+}
+
 const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank)
 {
-	return rank < run->ranks.count ? run->ranks.ranks[rank].analysis : NULL;
+	if (rank >= run->ranks.count)
+		return NULL;
+	if (!run->ranks.ranks[rank].analysis && analyze_rank(run, rank) != TSCOPE_OK) {
+		run->notes.arena->has_failed = true;
+		return run->ranks.ranks[0].analysis;
+	}
+	return run->ranks.ranks[rank].analysis;
+}
+
+void tscope_run_forget_rank(const struct tscope_run *run, size_t rank)
+{
+	if (rank == 0 || rank >= run->ranks.count)
+		return;
+	tscope_analysis_free(run->ranks.ranks[rank].analysis);
+	run->ranks.ranks[rank].analysis = NULL;
+}
+
+enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope_error *err)
+{
+	return tsi_arena_status(run->notes.arena, err);
 }
 
 static const struct step_series *series_of(const struct tscope_run *run, size_t rank)

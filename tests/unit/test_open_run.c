@@ -515,6 +515,38 @@ static void test_allocation_failures(void **state)
 	sweep("run_memory/rank1");
 }
 
+/* Facts of a rank are made when they are asked for, and again where they were forgotten. */
+static void test_ranks_when_asked(void **state)
+{
+	(void)state;
+	for (size_t n = 1;; n++) {
+		struct tscope_run *run = must_open("run_sick", &one_thread);
+
+		fail_alloc_at(n);
+		const struct tscope_analysis *second = tscope_run_rank_analysis(run, 1);
+		bool has_failed = fail_alloc_stop();
+
+		assert_non_null(second);
+		assert_int_equal(tscope_run_status(run, NULL),
+				 has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		assert_int_equal(second == tscope_run_rank_analysis(run, 0), has_failed);
+		if (!has_failed) {
+			int64_t mean_ns = fact(second, "step_time.mean_ns").integer;
+
+			assert_ptr_equal(second, tscope_run_rank_analysis(run, 1));
+			tscope_run_forget_rank(run, 1);
+			tscope_run_forget_rank(run, 99);
+			assert_int_equal(
+				fact(tscope_run_rank_analysis(run, 1), "step_time.mean_ns").integer,
+				mean_ns);
+			assert_null(tscope_run_rank_analysis(run, 99));
+		}
+		tscope_run_free(run);
+		if (!has_failed)
+			break;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +566,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_memory_notes),
 		cmocka_unit_test(test_write_again),
 		cmocka_unit_test(test_allocation_failures),
+		cmocka_unit_test(test_ranks_when_asked),
 	};
 
 	testdata = argc > 1 ? argv[1] : "testdata";
