@@ -21,6 +21,7 @@ struct expansion {
 	struct run_file *items;
 	size_t count, capacity;
 	bool has_options; /* of a record */
+	uint32_t schema;  /* of this program: it takes a look at the names of all facts */
 };
 
 /* ---- order ---- */
@@ -155,7 +156,7 @@ static enum tscope_status add_records(struct expansion *expansion, const struct 
 		struct tscope_error why = { 0 };
 		size_t length = 0;
 		enum tscope_status status =
-			tsi_rank_record_measure(bytes, tsi_rank_schema(), &length, &why);
+			tsi_rank_record_measure(bytes, expansion->schema, &length, &why);
 
 		if (status == TSCOPE_OK)
 			status = add_record(expansion, (struct str){ bytes.data, length }, &why);
@@ -262,6 +263,7 @@ enum tscope_status tsi_session_expand(struct session *session, struct tscope_err
 
 	if (count_kind(files, RUN_FILE_RANKS) == 0)
 		return TSCOPE_OK;
+	expansion.schema = tsi_rank_schema();
 	for (size_t i = 0; i < files->count && status == TSCOPE_OK; i++) {
 		if (files->items[i].kind == RUN_FILE_RANKS)
 			status = expand_file(&expansion, &files->items[i], err);
