@@ -27,6 +27,13 @@ enum tscope_status tscope_map_open(struct tscope_map **ret, const char *const *p
 				   struct tscope_error *err);
 void tscope_map_free(struct tscope_map *map);
 
+/*
+ * What standard input, the only file of the map, is called in the run: a path that says its rank,
+ * such as that of the member of an archive. TSCOPE_E_FORMAT: it is not the only file.
+ */
+enum tscope_status tscope_map_name_input(struct tscope_map *map, const char *path,
+					 struct tscope_error *err);
+
 /* The files of the shard: those that are read, and those that should be and cannot. */
 size_t tscope_map_count(const struct tscope_map *map);
 const char *tscope_map_path(const struct tscope_map *map, size_t index);

@@ -78,7 +78,8 @@ int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank); /* -1
 
 /*
  * Facts of a rank, computed when they are first asked for, by one thread at a time. NULL: there is
- * no such rank. Where memory runs out it is that of the lowest rank, and tscope_run_status() says so.
+ * no such rank. Where memory runs out they are those of the lowest rank, and tscope_run_status()
+ * says so.
  */
 const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank);
 

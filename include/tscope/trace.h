@@ -41,6 +41,7 @@ struct tscope_trace_options {
 	void (*progress)(void *progress_data, uint64_t source_bytes, uint64_t source_size,
 			 uint64_t bytes);
 	void *progress_data;
+	const char *stdin_name; /* what standard input is called; NULL: "-" */
 };
 
 /* Kinds of diagnostics, with their counters: see diagnostic_list.h. */

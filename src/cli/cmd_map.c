@@ -324,6 +324,12 @@ static enum exit_code map_paths(const struct path_list *list, const struct optio
 		say_error(NULL, &err, "");
 		return exit_code_of(err.status);
 	}
+	if (options->input_name &&
+	    tscope_map_name_input(mapping.map, options->input_name, &err) != TSCOPE_OK) {
+		say_error(NULL, &err, "");
+		tscope_map_free(mapping.map);
+		return err.status == TSCOPE_E_FORMAT ? EXIT_CODE_USAGE : exit_code_of(err.status);
+	}
 	inputs_init(&mapping.inputs, options);
 	if (find_wanted(&mapping)) {
 		say_done(&mapping);

@@ -26,7 +26,7 @@
  * runs tscope in somebody's repository lets its project file decide about the report only.
  */
 #define TYPED_ONLY                                                                                 \
-	"list-facts, devices, out, output, to, files-from, shard, time, events, force, "           \
+	"list-facts, devices, out, output, to, files-from, shard, name, time, events, force, "     \
 	"flamegraph, show, quiet, rank, no-sandbox, config, no-config, version, help"
 
 /* In the order of --help. */
@@ -78,6 +78,8 @@ const struct option_row option_rows[] = {
 	  parse_text, FIELD(files_from), NULL },
 	{ "map", "shard", "I/N", "files I, I+N, I+2N, ... of all, counted from 0", parse_shard,
 	  FIELD(shard), NULL },
+	{ "map", "name", "PATH", "what standard input is called: a path that says its rank",
+	  parse_text, FIELD(input_name), NULL },
 	{ READERS, "force", NULL, "replace read-only files; export, map: files that exist",
 	  parse_flag, FIELD(force), NULL },
 	{ REPORTERS, "format", "FORMAT[=FILE]", NULL, parse_format, FIELD(formats), NULL },

@@ -56,6 +56,7 @@ struct options {
 	const char *folder;     /* of export, map; NULL: not given */
 	const char *tables;     /* of export: "run.sqlite", "csv:DIR"; NULL: not given */
 	const char *files_from; /* of map; NULL: not given */
+	const char *input_name; /* likewise */
 	struct tscope_shard shard;
 	const char *flamegraph; /* NULL: not requested */
 	enum tscope_memory_moment flamegraph_at;

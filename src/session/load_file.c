@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/queue.h"
 #include "model/memory/memory_file.h"
+#include "session/open_trace.h"
 #include "session/rank_record.h"
 
 void tsi_loaded_deinit(struct loaded *loaded)
@@ -119,7 +120,7 @@ static enum tscope_status load_file(struct loaded *loaded, const struct load *lo
 	tsi_steps_init(&loaded->steps);
 	loaded->input = (struct tscope_run_input){
 		.kind = input_kinds[file->kind],
-		.path = file->path,
+		.path = tsi_source_name(file->path, &options->trace),
 		.compression = loaded->compression,
 		.rank = file->name_rank,
 		.note = loaded->note,

@@ -114,6 +114,20 @@ void tscope_map_free(struct tscope_map *map)
 	free(map);
 }
 
+enum tscope_status tscope_map_name_input(struct tscope_map *map, const char *path,
+					 struct tscope_error *err)
+{
+	struct run_file *file = map->files.items;
+
+	if (map->files.count != 1 || strcmp(file->path, "-") != 0)
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"only standard input can be given a name: map --name PATH -");
+	file->name_rank = tsi_rank_of_path(path);
+	file->is_named = false; /* it is one of many, of which some may be none of ours */
+	map->options.trace.stdin_name = tsi_arena_copy(&map->files.arena, tsi_str_of(path));
+	return tsi_arena_status(&map->files.arena, err);
+}
+
 size_t tscope_map_count(const struct tscope_map *map)
 {
 	return map->files.count;
@@ -121,12 +135,12 @@ size_t tscope_map_count(const struct tscope_map *map)
 
 const char *tscope_map_path(const struct tscope_map *map, size_t index)
 {
-	return map->files.items[index].path;
+	return tsi_source_name(map->files.items[index].path, &map->options.trace);
 }
 
 const char *tscope_map_name(const struct tscope_map *map, size_t index)
 {
-	const char *path = map->files.items[index].path;
+	const char *path = tscope_map_path(map, index);
 	struct str base = tsi_str_of(tsi_base_name(path));
 	char text[MAX_NAME_CHARS + 32];
 
@@ -242,6 +256,7 @@ static bool find_source(struct rank_source *ret, const struct tscope_map *map, s
 	*ret = (struct rank_source){ .file = *file, .options = map->options };
 	if (strcmp(file->path, "-") != 0 && stat(file->path, &found) != 0)
 		return false;
+	ret->file.path = tsi_source_name(file->path, &map->options.trace);
 	ret->file_bytes = S_ISREG(found.st_mode) ? (uint64_t)found.st_size : 0;
 	return true;
 }

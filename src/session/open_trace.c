@@ -158,18 +158,24 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 	return TSCOPE_OK;
 }
 
+const char *tsi_source_name(const char *path, const struct tscope_trace_options *options)
+{
+	return options->stdin_name && strcmp(path, "-") == 0 ? options->stdin_name : path;
+}
+
 enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *path,
 				       const struct tscope_trace_options *options,
 				       const struct rank_filter *only, bool keeps_launches,
 				       struct tscope_error *err)
 {
-	struct opening opening = { path, NULL, options, only, keeps_launches };
+	const char *name = tsi_source_name(path, options);
+	struct opening opening = { name, NULL, options, only, keeps_launches };
 	struct input_options input_options = tsi_input_options_of(options);
 	enum tscope_status status = tsi_input_open_file(&opening.in, path, &input_options, err);
 
 	if (status == TSCOPE_OK)
 		status = open_input(ret, &opening, err);
-	return tsi_foreign_rename(status, path, err);
+	return tsi_foreign_rename(status, name, err);
 }
 
 enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path,

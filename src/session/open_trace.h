@@ -17,6 +17,9 @@ enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *pa
 				       const struct rank_filter *only, bool keeps_launches,
 				       struct tscope_error *err);
 
+/* What a file is called: its path, or what the options say of standard input. */
+const char *tsi_source_name(const char *path, const struct tscope_trace_options *options);
+
 /* How a file is to be opened, as far as the options of a trace say it. */
 struct input_options tsi_input_options_of(const struct tscope_trace_options *options);
 

@@ -180,6 +180,47 @@ static void test_done(void **state)
 	free(bytes.data);
 }
 
+/* What comes through standard input is the file that it is said to be. */
+static void test_named(void **state)
+{
+	const char *input = "-", *mapped = "named.tsr", *paths[] = { input, input };
+	struct tscope_error err = { 0 };
+	struct tscope_map *map;
+	struct tscope_run *run;
+	const char *path = "trace.json";
+	size_t first = 0;
+	FILE *out;
+
+	(void)state;
+	put_file(path, "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\","
+		       "\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2}]}");
+	assert_non_null(freopen(path, "re", stdin));
+	assert_int_equal(tscope_map_open(&map, &input, 1, NULL, &one_thread, &err), TSCOPE_OK);
+	assert_int_equal(tscope_map_name_input(map, "job/rank7.json", &err), TSCOPE_OK);
+	assert_string_equal(tscope_map_path(map, 0), "job/rank7.json");
+	assert_memory_equal(tscope_map_name(map, 0), "rank7.json-", 11);
+	assert_int_equal(tscope_map_read(map, &first, 1, &err), TSCOPE_OK);
+	out = fopen(mapped, "we");
+	assert_int_equal(tscope_map_write(out, map, 0, &err), TSCOPE_OK);
+	fclose(out);
+	tscope_map_free(map);
+	assert_int_equal(tscope_run_open(&run, &mapped, 1, &one_thread, &err), TSCOPE_OK);
+	assert_string_equal(tscope_run_input(run, 0).path, "job/rank7.json");
+	assert_int_equal(tscope_run_rank_number(run, 0), 7);
+	tscope_run_free(run);
+	/* Another file has its name already, and of two nobody knows which. */
+	paths[1] = path;
+	for (size_t count = 1; count <= 2; count++) {
+		assert_int_equal(tscope_map_open(&map, count == 1 ? &paths[1] : paths, count, NULL,
+						 &one_thread, &err),
+				 TSCOPE_OK);
+		assert_int_equal(tscope_map_name_input(map, "x", &err), TSCOPE_E_FORMAT);
+		assert_string_equal(err.message,
+				    "only standard input can be given a name: map --name PATH -");
+		tscope_map_free(map);
+	}
+}
+
 static void test_allocation_failures(void **state)
 {
 	struct bytes whole = must_map("run_mixed/rank0", &one_thread);
@@ -214,6 +255,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_behind_broken, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_options, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_done, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_named, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_allocation_failures, enter_folder,
 						leave_folder),
 	};
