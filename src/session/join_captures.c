@@ -23,6 +23,13 @@ static bool is_replay(const struct run_source *source)
 	       source->load->loaded->has_replays && source->load->graph_log_count == 0;
 }
 
+/* A capture that was mapped: its operators are not kept. */
+static bool is_mapped_capture(const struct run_source *source)
+{
+	return source->load && source->load->loaded && source->load->file.saved &&
+	       source->load->loaded->is_capture;
+}
+
 static size_t count_if(const struct run_sources *sources,
 		       bool (*is_one)(const struct run_source *source))
 {
@@ -60,12 +67,16 @@ static void forget(struct load *load)
 }
 
 enum tscope_status tsi_join_captures(struct run_sources *sources, struct session *session,
-				     struct tscope_error *err)
+				     struct run_notes *notes, struct tscope_error *err)
 {
 	struct arena *arena = &session->arena;
 	struct load **wanted = tsi_arena_new(arena, sources->count, sizeof(struct load *));
 	size_t count = 0;
 
+	if (count_if(sources, is_mapped_capture) > 0)
+		tsi_run_note(notes,
+			     "captures of graphs were mapped, which keeps no operators: report "
+			     "the traces themselves for what replayed kernels are");
 	if (!wanted || count_if(sources, is_capture) == 0 || count_if(sources, is_replay) == 0)
 		return tsi_arena_status(arena, err);
 	for (size_t i = 0; i < sources->count; i++) {

@@ -114,7 +114,7 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 	if (status == TSCOPE_OK)
 		status = tsi_leave_captures_out(&sources, session, &run->notes, err);
 	if (status == TSCOPE_OK)
-		status = tsi_join_captures(&sources, session, err);
+		status = tsi_join_captures(&sources, session, &run->notes, err);
 	if (status == TSCOPE_OK)
 		status = tsi_group_members(&run->members, &sources,
 					   session->options->analysis.quorum_percent, &run->notes,

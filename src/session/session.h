@@ -87,7 +87,7 @@ enum tscope_status tsi_leave_captures_out(struct run_sources *sources, struct se
 /* Tells traces that replay graphs what traces of their capture say: they are read again. */
 TSI_MUST_CHECK
 enum tscope_status tsi_join_captures(struct run_sources *sources, struct session *session,
-				     struct tscope_error *err);
+				     struct run_notes *notes, struct tscope_error *err);
 
 /* The load of one rank of a merged file, by its index among these; NULL without memory. */
 struct load *tsi_session_rank(struct session *session, const struct run_file *file, size_t rank);
