@@ -15,7 +15,7 @@ def trace(form, plan, **options):
     return make_serving.write_trace(events).encode()
 
 
-def prefill():
+def prefill(**sizes):
     """Every fifth token waits for a prompt; some prompts are computed beside decoding."""
     plan = []
     for number in range(20):
@@ -25,7 +25,8 @@ def prefill():
             plan.append(make_serving.iteration(number, prompts, decodes, graphs=(8,)))
         else:
             plan.append(make_serving.iteration(number, (), 6, keys=3000, graphs=(8,)))
-    return trace("vllm", plan + [make_serving.iteration(20, [8192])], overlaps=True, layers=2)
+    return trace("vllm", plan + [make_serving.iteration(20, [8192])], overlaps=True, layers=2,
+                 **sizes)
 
 
 def gaps():
@@ -57,6 +58,7 @@ def files():
     capture = make_serving.write_trace(make_serving.capture(random.Random(7), 4)).encode()
     return {
         "serving_prefill.json": prefill(),
+        "serving_slower.json": prefill(kernel_us=(25, 40)),
         "serving_graphs/replay.json": gaps(),
         "serving_graphs/capture_traces/bs_4_rank0.json": capture,
         "serving_eager.json": eager(),

@@ -7,10 +7,10 @@
 
 /* In the order of the report. */
 static void (*const sections[])(const struct panel *panel) = {
-	tsi_section_history,        tsi_section_explanation,      tsi_section_rank_changes,
-	tsi_section_module_changes, tsi_section_operator_changes, tsi_section_kernel_changes,
-	tsi_section_memory_changes, tsi_section_finding_changes,  tsi_section_reproducibility,
-	tsi_section_fact_changes,
+	tsi_section_history,         tsi_section_phase_changes,  tsi_section_explanation,
+	tsi_section_rank_changes,    tsi_section_module_changes, tsi_section_operator_changes,
+	tsi_section_kernel_changes,  tsi_section_memory_changes, tsi_section_finding_changes,
+	tsi_section_reproducibility, tsi_section_fact_changes,
 };
 
 /* "8 ranks · 30 steps · 412.3 ms per step · saved by tscope 0.1.0" */

@@ -141,6 +141,8 @@ void tsi_section_rank_changes(const struct panel *panel);
 void tsi_section_kernel_changes(const struct panel *panel);
 void tsi_section_operator_changes(const struct panel *panel);
 void tsi_section_module_changes(const struct panel *panel);
+void tsi_section_phase_changes(const struct panel *panel); /* section_diff_phases.c */
+void tsi_put_phase_changes(const struct panel *panel);     /* its line of the head */
 void tsi_section_memory_changes(const struct panel *panel);
 void tsi_section_reproducibility(const struct panel *panel);
 void tsi_section_finding_changes(const struct panel *panel);

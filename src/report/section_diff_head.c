@@ -356,8 +356,9 @@ static void put_gates(const struct panel *panel)
 
 /* Lines of the head by what they are worth: on one screen those at the end give way. */
 static void (*const lines[])(const struct panel *panel) = {
-	put_operators, put_ranks,         put_memory,          put_findings,      put_losses,
-	put_settings,  put_other_figures, put_operator_counts, put_kernel_counts,
+	tsi_put_phase_changes, put_operators,     put_ranks,    put_memory,
+	put_findings,          put_losses,        put_settings, put_other_figures,
+	put_operator_counts,   put_kernel_counts,
 };
 
 /* Appends lines; takes them back if they do not leave room on the screen. */

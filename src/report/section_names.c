@@ -48,6 +48,7 @@ static const char *const titles[] = {
 	"OPERATORS",
 	"OTHER FIGURES",
 	"OUT OF MEMORY",
+	"PHASES",
 	"PIPELINE",
 	"PYTHON",
 	"RANKS",

@@ -38,6 +38,25 @@ def check(program, seed, folder):
     return list(differences(truth, json.loads(done.stdout)["runs"][0]["facts"]["inference"]))
 
 
+def compare_phases(program, seed, folder):
+    """Two servers: phases are compared with phases, sizes with sizes."""
+    sizes = []
+    for number, name in enumerate(("a.json", "b.json")):
+        text, turns, _ = make_serving.random_turns(seed + number)
+        (folder / name).write_text(text)
+        sizes.append(make_serving.latencies_by_size(turns))
+    done = subprocess.run([program, "diff", "--format", "json", "--full", folder / "a.json",
+                           folder / "b.json"], capture_output=True, check=False, timeout=60)
+    if done.returncode != 0:
+        return [f"diff: exit {done.returncode}: {done.stderr.decode()}"]
+    rows = json.loads(done.stdout)["runs"][0]["facts"]["phase_changes"]["list"]
+    found = {(row["phase"], row["requests"]): ((row["a_count"], row["a_p50_ns"]),
+                                               (row["b_count"], row["b_p50_ns"])) for row in rows}
+    truth = {key: (sizes[0][key], sizes[1][key]) for key in sizes[0] if key in sizes[1]}
+    return [f"diff: {key}: {found.get(key)}, in truth {truth.get(key)}"
+            for key in {**found, **truth} if found.get(key) != truth.get(key)]
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 200
@@ -46,6 +65,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + rounds):
             found = check(program, seed, pathlib.Path(folder))
+            if seed % 4 == 0:
+                found += compare_phases(program, seed, pathlib.Path(folder))
             wrong += bool(found)
             for difference in found:
                 print(f"seed {seed}: {difference}")

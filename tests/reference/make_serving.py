@@ -319,6 +319,17 @@ def graph_truth(turns):
                                    sum(turn["said"]["padded"] for turn in padded))}
 
 
+def latencies_by_size(turns):
+    """Of each phase, and of each number of requests in it: how many, and the median latency."""
+    sizes = {}
+    for turn in turns:
+        requests = turn["it"]["prompts"] + turn["it"]["decodes"]
+        for size in (None, requests):
+            sizes.setdefault((turn["it"]["phase"], size), []).append(turn["latency"])
+    return {key: (len(numbers), quantile(numbers, 50)) for key, numbers in sizes.items()
+            if key[0] != "idle"}
+
+
 def truth_of(turns, form):
     until = None
     for turn in turns:
@@ -375,14 +386,21 @@ def capture(rng, size, layers=3):
     return trace.events
 
 
-def random_trace(seed):
+def random_turns(seed):
+    """The text of a trace, its turns with their latencies, and the truth."""
     rng = random.Random(seed)
     form = rng.choice(sorted(FORMS))
     graphs = rng.choice(((), (4, 8), (1, 2, 4, 8, 16, 32)))
     plan = random_plan(rng, form, graphs)
     events, turns = simulate(rng, plan, form, rng.random() < 0.5, rng.choice((5, 40, 200)),
                              layers=rng.randint(1, 4))
-    return write_trace(events), truth_of(turns, form)
+    truth = truth_of(turns, form)
+    return write_trace(events), turns, truth
+
+
+def random_trace(seed):
+    text, _, truth = random_turns(seed)
+    return text, truth
 
 
 def main():
