@@ -55,9 +55,10 @@ const struct rule tsi_rule_serving_graph_missed = {
 			   "keep up. Engines capture graphs for a list of batch sizes; what is "
 			   "larger, or not alike, runs without.",
 		.advice = "capture graphs for the batches that occur (vLLM "
-			  "--max-cudagraph-capture-size, SGLang --cuda-graph-max-bs); "
-			  "inference.batches has the sizes that missed, for vLLM "
-			  "--cudagraph-capture-sizes and SGLang --cuda-graph-bs",
+			  "--max-cudagraph-capture-size, SGLang --cuda-graph-max-bs-decode, in "
+			  "older ones --cuda-graph-max-bs); inference.batches has the sizes that "
+			  "missed, for vLLM --cudagraph-capture-sizes and SGLang "
+			  "--cuda-graph-bs-decode",
 		.example = "Of 100 iterations of 20 ms those with more than 64 requests launch "
 			   "kernel by kernel; the device waits 3 ms an iteration for it: 0.15, a "
 			   "finding with 3 ms an iteration to win.",

@@ -67,7 +67,7 @@ static const struct {
 	{ "KERNEL.LOW_PRECISION", "serve in --dtype bfloat16; " QUANTIZE },
 	{ "KERNEL.NO_TENSOR_CORES", "serve in --dtype bfloat16; " QUANTIZE },
 	{ "KERNEL.PADDING", "capture graphs for the batches that occur (vLLM "
-			    "--cudagraph-capture-sizes, SGLang --cuda-graph-bs)" },
+			    "--cudagraph-capture-sizes, SGLang --cuda-graph-bs-decode)" },
 	{ "EFFICIENCY.LOW_MFU",
 	  "compute more tokens of prompts at once: vLLM "
 	  "--max-num-batched-tokens, SGLang --chunked-prefill-size; " QUANTIZE },

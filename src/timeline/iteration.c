@@ -252,6 +252,18 @@ static bool parse_atom(struct str text, bool is_prefill, struct iteration *ret)
 	return true;
 }
 
+/* Of ranks that have no request, so that others can run their collectives. */
+static bool parse_atom_dummy(struct str text, struct iteration *ret)
+{
+	bool is_one = take(&text, "decode[bs=") || take(&text, "eager_decode[bs=") ||
+		      take(&text, "prefill[bs=");
+
+	*ret = new_iteration("atom");
+	ret->requests = 0;
+	ret->phase = ITERATION_IDLE;
+	return is_one;
+}
+
 static bool parse_tensorrt(struct str text, struct iteration *ret)
 {
 	int64_t step;
@@ -287,6 +299,8 @@ bool tsi_parse_iteration(struct str name, struct iteration *ret)
 		is_one = parse_atom(name, true, &found);
 	else if (take(&name, "decode[") || take(&name, "eager_decode["))
 		is_one = parse_atom(name, false, &found);
+	else if (take(&name, "dummy_"))
+		is_one = parse_atom_dummy(name, &found);
 	else if (take(&name, "[Executor] _forward_step"))
 		is_one = parse_tensorrt(name, &found);
 	if (is_one)

@@ -71,6 +71,8 @@ def atom(it, detailed=False):
     keys = it["prompt_tokens"] + it["decode_keys"]
     more = f" sqsq=1 sqsk=1 sk={keys}" if detailed else ""
     said = {**it, "keys": keys if detailed else None}
+    if it["phase"] == "idle":
+        return "dummy_decode[bs=1/8 tok=1 d=1]", {**it, "keys": None}
     if it["phase"] == "prefill":
         return f"prefill[bs={bs} tok={tokens} ctx=[{tokens}, 7]{more}]", said
     spec = it["decode_tokens"] // it["decodes"] - 1
@@ -120,7 +122,7 @@ def random_plan(rng, form, graphs):
     """Iterations of a server whose batch changes; the last is no shorter than the others."""
     decodes, plan = rng.randint(1, 12), []
     proposed = rng.choice((0, 0, 0, 3)) if form in PROPOSES else 0
-    has_idle = form in ("vllm", "sglang")
+    has_idle = form in ("vllm", "sglang", "atom")
     for number in range(rng.randint(4, 40)):
         kind = rng.random()
         prompts = [rng.randint(16, 4096) for _ in range(rng.randint(1, 3))]
