@@ -6,6 +6,7 @@
 #include "analyze/analysis_parts.h"
 #include "analyze/modules/module_stacks.h"
 #include "analyze/modules/place_sums.h"
+#include "analyze/ops/trace_flops.h"
 #include "base/array.h"
 #include "base/error.h"
 
@@ -20,7 +21,8 @@ static const struct places *find_places(struct waiting *waiting)
 	if (waiting->has_places)
 		return scope->places;
 	waiting->has_places = true;
-	scope->places = tsi_places_new(scope->timeline, &waiting->arena);
+	scope->places = tsi_places_new(scope->timeline, scope->flops ? scope->flops->graphs : NULL,
+				       &waiting->arena);
 	if (scope->places)
 		scope->place_totals = tsi_place_totals(scope, &waiting->arena);
 	waiting->status = tsi_arena_status(&waiting->arena, NULL);

@@ -7,6 +7,7 @@ usage: compare_joins.py TSCOPE RUN…
 
 RUN is a folder with one trace of replays, and those of the capture in capture_traces/.
 """
+import collections
 import gzip
 import itertools
 import json
@@ -46,8 +47,10 @@ def enclosing(ops, launch):
 
 
 def captured_graphs(path):
-    """Of each graph: batch, and for each node kernel and operators around."""
+    """Of each graph: batch, and for each node kernel, operators and modules around."""
     events = read(path)
+    modules = sorted((event for event in of(events, "python_function")
+                      if event["name"].startswith("nn.Module: ")), key=lambda event: event["ts"])
     ops = sorted(of(events, "cpu_op"), key=lambda op: (op["ts"], -op["dur"]))
     graphs, current = [], None
     for call in sorted(of(events, "cuda_runtime"), key=lambda call: call["ts"]):
@@ -61,7 +64,8 @@ def captured_graphs(path):
         elif "EndCapture" in call["name"]:
             current = None
         elif current is not None and "kernel" in call["args"]:
-            current["nodes"].append((call["args"]["kernel"], enclosing(ops, call)))
+            current["nodes"].append((call["args"]["kernel"], enclosing(ops, call),
+                                     [module["name"] for module in enclosing(modules, call)]))
     return graphs, ops
 
 
@@ -136,20 +140,23 @@ def places(names, captured):
 def find_graph(graphs, names, tokens):
     fitting = [graph for graph in graphs if graph["batch"] is None or graph["batch"] >= tokens]
     for graph in sorted(fitting, key=lambda graph: graph["batch"] or 0):
-        found = places(names, [kernel for kernel, _ in graph["nodes"]])
+        found = places(names, [kernel for kernel, *_ in graph["nodes"]])
         if found:
             return graph, found
     return None, None
 
 
 def count_replay(graph, found, kernels, said, all_ops):
-    """Joined ns and FLOPs."""
-    calls, joined_ns = {}, 0
+    """Joined ns, FLOPs, and ns by class of the innermost module."""
+    calls, joined_ns, of_modules = {}, 0, collections.Counter()
     for kernel, at in zip(kernels, found):
         if len(at) != 1:
             continue
         joined_ns += ns(kernel)
-        op = counted(graph["nodes"][min(at)][1])
+        node = graph["nodes"][min(at)]
+        if node[2]:
+            of_modules[re.sub(r"_\d+$", "", node[2][-1].split(": ")[1])] += ns(kernel)
+        op = counted(node[1])
         if op:
             calls.setdefault(id(op), [op, 0])[1] += ns(kernel)
     flops = 0
@@ -160,7 +167,7 @@ def count_replay(graph, found, kernels, said, all_ops):
             flops += attention(op, said, device_ns) or 0
         else:
             flops += product(op)
-    return joined_ns, flops
+    return joined_ns, flops, of_modules
 
 
 def recompute(run):
@@ -172,7 +179,8 @@ def recompute(run):
     path = next(path for path in sorted(run.iterdir()) if ".json" in path.name)
     events = read(path)
     kernels = sorted(of(events, "kernel"), key=lambda event: event["ts"])
-    sums = {"replays": 0, "kernel_ns": 0, "joined_ns": 0, "flops": 0}
+    sums = {"replays": 0, "kernel_ns": 0, "joined_ns": 0, "flops": 0,
+            "modules": collections.Counter()}
     for call in of(events, "cuda_runtime"):
         if "GraphLaunch" not in call["name"]:
             continue
@@ -183,7 +191,8 @@ def recompute(run):
         sums["kernel_ns"] += sum(map(ns, mine))
         if graph:
             ops = next(ops for of_path, ops in all_ops if graph in of_path)
-            joined_ns, flops = count_replay(graph, found, mine, said, ops)
+            joined_ns, flops, of_modules = count_replay(graph, found, mine, said, ops)
+            sums["modules"].update(of_modules)
             sums["joined_ns"] += joined_ns
             sums["flops"] += flops
     eager = [op for op in of(events, "cpu_op") if op["name"] in ("aten::mm", "aten::addmm")]
@@ -197,11 +206,22 @@ def report(tscope, run):
     return json.loads(done.stdout)["runs"][0]["facts"]
 
 
+def modules_of(facts):
+    """Device time by class of the innermost module: "A.Layer.*.Linear[1]" is a Linear."""
+    found = collections.Counter()
+    for row in facts["modules"]["by_module"]:
+        parts = [part for part in row["name"].split(".") if not part.startswith("*")]
+        found[re.sub(r"\[\d+\]$", "", parts[-1])] += row["self_device_ns"]
+    return found
+
+
 def compare(tscope, run, facts=None):
     """[(what, expected, found)], of those that are to be equal."""
     facts, sums = facts or report(tscope, run), recompute(run)
-    found = facts["graphs"]
-    return [(f"{run.name} {what}", sums[key], value) for what, key, value in (
+    found, of_modules = facts["graphs"], modules_of(facts)
+    yield from ((f"{run.name} ns of {cls}", ns_of, of_modules[cls])
+                for cls, ns_of in sums["modules"].items())
+    yield from [(f"{run.name} {what}", sums[key], value) for what, key, value in (
         ("replays", "replays", found["replay_count"]),
         ("ns in graphs", "kernel_ns", found["kernel_ns"]),
         ("ns joined", "joined_ns", found["joined_ns"]),

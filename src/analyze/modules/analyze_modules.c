@@ -33,7 +33,8 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(EXAMPLE, "example", TEXT, "the first of them, as the profiler calls it")                 \
 	X(DEPTH, "depth", COUNT, "modules around it, and itself")                                  \
 	X(MODULES, "module_count", COUNT, "modules that the row stands for")                       \
-	X(CALLS, "call_count", COUNT, "calls that began in the steps that count")                  \
+	X(CALLS, "call_count", COUNT,                                                              \
+	  "calls that began in the steps that count; a replay of a graph counts as one")           \
 	X(CALLS_PER_STEP, "calls_per_step", NUMBER, "calls in a mean step")                        \
 	X(REPEATED, "repeated_count", COUNT, "of these calls, those within the backward pass")     \
 	X(SELF_HOST_NS, "self_host_ns", NS,                                                        \

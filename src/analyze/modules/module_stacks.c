@@ -72,12 +72,11 @@ static void add_stack(struct stack_text *stack, int64_t ns)
 static void add_device_row(struct stack_text *stack, uint32_t row)
 {
 	const struct tscope_trace *trace = stack->trace;
-	uint32_t launch = tsi_launch_row(trace, row), op = tsi_launching_op(trace, row);
+	uint32_t op = tsi_launching_op(trace, row);
 	struct place place = { 0 };
 
-	if (stack->places && launch != NO_ROW)
-		place = tsi_place_near(stack->places, tsi_trace_track_of(trace, launch),
-				       tsi_start_ns(&trace->spans, launch), stack->near);
+	if (stack->places)
+		place = tsi_place_of_device(stack->places, row, stack->near);
 	begin_stack(stack, place,
 		    place.is_backward || tsi_device_event(trace, row)->phase == PHASE_BACKWARD);
 	if (op != NO_ROW)

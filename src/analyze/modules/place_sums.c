@@ -43,9 +43,10 @@ static bool counts_at(struct place_summer *s, int64_t t_ns)
 	return step != NO_ROW && tsi_place_step_counts(s->places, step);
 }
 
-/* Of a row of the host. */
 static struct place place_of(const struct place_summer *s, uint32_t row)
 {
+	if (row >= tsi_first_device_row(s->trace))
+		return tsi_place_of_device(s->places, row, s->near);
 	return tsi_place_near(s->places, tsi_trace_track_of(s->trace, row),
 			      tsi_start_ns(&s->trace->spans, row), s->near);
 }
@@ -55,8 +56,7 @@ static struct place place_of(const struct place_summer *s, uint32_t row)
 /* Work without a known launch was launched nowhere. */
 static void add_device_row(struct place_summer *s, uint32_t row)
 {
-	uint32_t launch = tsi_launch_row(s->trace, row);
-	struct place place = launch == NO_ROW ? (struct place){ 0 } : place_of(s, launch);
+	struct place place = tsi_place_of_device(s->places, row, s->near);
 	bool is_backward =
 		place.is_backward || tsi_device_event(s->trace, row)->phase == PHASE_BACKWARD;
 	bool is_comm = tsi_span_class(&s->trace->spans, row) == TSCOPE_SPAN_COMM;
@@ -108,7 +108,10 @@ static void add_flops(struct place_summer *s, const struct trace_flops *flops)
 {
 	for (size_t i = 0; flops && i < flops->call_count; i++) {
 		const struct counted_call *call = &flops->calls[i];
-		if (counts_at(s, tsi_start_ns(&s->trace->spans, call->row)))
+		bool is_device = call->row >= tsi_first_device_row(s->trace); /* of a graph */
+		int64_t t_ns = is_device ? tsi_timeline_launch_time(s->trace, call->row)
+					 : tsi_start_ns(&s->trace->spans, call->row);
+		if (counts_at(s, t_ns))
 			add_part(
 				s, place_of(s, call->row),
 				&(struct place_sums){ .flops = call->flops, .bytes = call->bytes });

@@ -7,8 +7,10 @@
 #include "analyze/modules/places.h"
 
 #include "analyze/modules/forward_ops.h"
+#include "analyze/ops/graph_join.h"
 #include "base/bisect.h"
 #include "base/pair_set.h"
+#include "model/trace/device_rows.h"
 #include "model/trace/python_name.h"
 
 /* Deeper ones are part of those around them: trees of recursive modules stay small. */
@@ -204,6 +206,89 @@ static void walk_track(struct place_walk *w, uint32_t index, size_t op)
 	close_until(w, thread, INT64_MAX);
 }
 
+/* ---- graphs ------------------------------------------------------------------------- */
+
+/* No deeper than trees of modules are; known: by module of the set, its node + 1. */
+static uint32_t node_of_path(struct place_walk *w, const struct graph_set *set, uint32_t *known,
+			     uint32_t path)
+{
+	if (path == 0)
+		return 0;
+	if (known[path - 1] == 0) {
+		const struct graph_module *module = &set->modules[path - 1];
+		uint32_t parent = node_of_path(w, set, known, module->parent);
+
+		known[path - 1] = find_node(w, parent, module->name, false) + 1;
+	}
+	return known[path - 1] - 1;
+}
+
+/* A replay calls each module that has kernels in it once: how often it was is not known. */
+static void count_replay(struct place_walk *w, uint32_t *last, uint32_t replay, uint32_t node)
+{
+	for (; node && last[node] != replay; node = w->places->nodes[node].parent) {
+		w->places->nodes[node].call_count++;
+		last[node] = replay;
+	}
+}
+
+static void count_replays(struct place_walk *w, const struct graph_join *join)
+{
+	struct places *places = w->places;
+	uint32_t *last = tsi_arena_new(&w->scratch, places->node_count, sizeof(*last));
+
+	for (uint32_t i = 0; last && i < join->replay_count; i++) {
+		const struct graph_replay *replay = &join->replays[i];
+		uint32_t step = tsi_timeline_step_near(
+			places->timeline, tsi_start_ns(&w->trace->spans, replay->call), &w->step);
+
+		if (!replay->has_places || step == NO_ROW || !tsi_place_step_counts(places, step))
+			continue;
+		for (uint32_t k = replay->first; k < replay->first + replay->count; k++)
+			if (join->nodes[k] != NO_ROW)
+				count_replay(w, last, i + 1,
+					     places->of_graph_node[join->nodes[k]].node);
+	}
+}
+
+static void add_graphs(struct place_walk *w, const struct graph_join *join)
+{
+	const struct graph_set *set = join->set;
+	struct places *places = w->places;
+	uint32_t *known = tsi_arena_new(&w->scratch, set->module_count, sizeof(*known));
+
+	places->join = join;
+	places->of_graph_node =
+		tsi_arena_new(w->arena, set->node_count, sizeof(*places->of_graph_node));
+	for (size_t i = 0; known && places->of_graph_node && i < w->trace->device_event_count;
+	     i++) {
+		uint32_t node = join->place_of_row[i];
+		if (node == NO_ROW || w->arena->has_failed || w->scratch.has_failed)
+			continue;
+		places->of_graph_node[node] = (struct place){
+			.node = node_of_path(w, set, known, set->nodes[node].place.path),
+			.source = set->nodes[node].place.source,
+		};
+	}
+	if (places->of_graph_node && !w->arena->has_failed && !w->scratch.has_failed)
+		count_replays(w, join);
+}
+
+struct place tsi_place_of_device(const struct places *places, uint32_t row, size_t *near)
+{
+	const struct tscope_trace *trace = places->timeline->trace;
+	uint32_t launch = tsi_launch_row(trace, row), node = NO_ROW;
+
+	if (places->join)
+		node = places->join->place_of_row[tsi_device_event_index(trace, row)];
+	if (node != NO_ROW)
+		return places->of_graph_node[node];
+	if (launch == NO_ROW)
+		return (struct place){ 0 };
+	return tsi_place_near(places, tsi_trace_track_of(trace, launch),
+			      tsi_start_ns(&trace->spans, launch), near);
+}
+
 static enum opener opener_of(const struct span_kind *kind)
 {
 	if (kind->span_class == TSCOPE_SPAN_CPU_OP)
@@ -251,12 +336,13 @@ static bool counts_all(const struct tscope_timeline *timeline)
 	return true;
 }
 
-const struct places *tsi_places_new(const struct tscope_timeline *timeline, struct arena *arena)
+const struct places *tsi_places_new(const struct tscope_timeline *timeline,
+				    const struct graph_join *join, struct arena *arena)
 {
 	const struct tscope_trace *trace = timeline->trace;
 	struct place_walk w = { .trace = trace, .arena = arena };
 
-	if (!trace->has_places)
+	if (!trace->has_places && !(join && join->set->module_count > 0))
 		return NULL;
 	w.nodes.arena = &w.scratch;
 	w.openers = tsi_arena_new(&w.scratch, trace->spans.kind_count, sizeof(*w.openers));
@@ -271,8 +357,11 @@ const struct places *tsi_places_new(const struct tscope_timeline *timeline, stru
 			w.openers[i] = (uint8_t)opener_of(&trace->spans.kinds[i]);
 		if (tsi_arena_push(arena, &places->nodes, &places->node_count, &w.node_capacity,
 				   sizeof(*places->nodes)) &&
-		    places->threads)
+		    places->threads) {
 			walk_tracks(&w);
+			if (join && !arena->has_failed && !w.scratch.has_failed)
+				add_graphs(&w, join);
+		}
 	}
 	arena->has_failed |= w.scratch.has_failed;
 	tsi_arena_deinit(&w.scratch);

@@ -5,12 +5,15 @@
 #include "base/arena.h"
 #include "timeline/timeline.h"
 
+struct graph_join; /* analyze/ops/graph_join.h */
+
 /*
  * Where each thread of a trace is at each time: in which module, and in which function of the
  * user's code. Modules are the frames "nn.Module: X" of the profiler; the path of those that are
  * open at a time is a node of one tree. A node of the backward pass is in the place of the forward
  * operator with its sequence number, where that is known; forward code that runs again within it
- * is in its own modules, as part of the backward pass.
+ * is in its own modules, as part of the backward pass. Kernels of a replayed graph that was joined
+ * to its capture are where they were launched then.
  */
 struct place {
 	uint32_t node;   /* index in places.nodes; 0: in no module */
@@ -46,11 +49,20 @@ struct places {
 	struct thread_places *threads; /* by host track */
 	/* Nodes of the backward pass, and of them those whose forward operator is not known. */
 	int64_t backward_count, unknown_count;
-	bool counts_all; /* every step has a mark: then all count */
+	bool counts_all;               /* every step has a mark: then all count */
+	const struct graph_join *join; /* or NULL */
+	struct place *of_graph_node;   /* by node of join->set, of those that ran */
 };
 
-/* NULL without memory, which the arena says, and where the trace has no frames. */
-const struct places *tsi_places_new(const struct tscope_timeline *timeline, struct arena *arena);
+/*
+ * NULL without memory, which the arena says, and where the trace has no frames. join: replays of
+ * known graphs, which have places of their own; or NULL.
+ */
+const struct places *tsi_places_new(const struct tscope_timeline *timeline,
+				    const struct graph_join *join, struct arena *arena);
+
+/* Where the work of a device's row was launched, or captured; near: as for tsi_place_near(). */
+struct place tsi_place_of_device(const struct places *places, uint32_t row, size_t *near);
 
 /*
  * Where a thread is at a time; one that is no host thread is nowhere. O(1) soon behind the last

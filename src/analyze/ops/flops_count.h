@@ -162,6 +162,9 @@ static inline void tsi_flops_move(struct flops_count *c, const struct counted_op
 		c->out->step_bytes[step].bytes += work.bytes;
 }
 
+/* Keeps a counted call, for the places that it is in. row: its own, or a kernel of its graph. */
+void tsi_flops_note_call(struct flops_count *c, uint32_t row, struct call_work work);
+
 /* The step whose window holds t, or NO_ROW. O(1) where the last question had the same answer. */
 static inline uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)
 {

@@ -52,7 +52,8 @@ static bool work_of(const struct graph_counter *g, const struct graph_op *op, in
 	return op->result == OP_WORK_KNOWN;
 }
 
-static uint32_t count_call(struct graph_counter *g, uint32_t op, int64_t device_ns)
+/* row: its first kernel. */
+static uint32_t count_call(struct graph_counter *g, uint32_t op, uint32_t row, int64_t device_ns)
 {
 	struct flops_count *c = g->c;
 	struct call_work work;
@@ -67,6 +68,7 @@ static uint32_t count_call(struct graph_counter *g, uint32_t op, int64_t device_
 	tsi_flops_vary(&c->calls[index], work);
 	c->out->all.flops += work.flops;
 	tsi_flops_move(c, counted, g->step, work);
+	tsi_flops_note_call(c, row, work);
 	if (g->step == NO_ROW)
 		return index;
 	c->out->steps[g->step].flops += work.flops;
@@ -103,7 +105,7 @@ static void count_replay(struct graph_counter *g, const struct graph_replay *rep
 		if (!node || node->op == NO_ROW)
 			continue;
 		if (!last || node->call != last->call)
-			owner = count_call(g, node->op, ns_of_call(g, i, end));
+			owner = count_call(g, node->op, join->rows[i], ns_of_call(g, i, end));
 		last = node;
 		g->c->owner_of_row[tsi_device_event_index(g->c->trace, join->rows[i])] = owner;
 	}

@@ -137,7 +137,7 @@ static void note_again(struct flops_count *c, const struct op_node *node)
 		*again = (struct sort_pair){ node->row, node->index };
 }
 
-static void note_call(struct flops_count *c, uint32_t row, struct call_work work)
+void tsi_flops_note_call(struct flops_count *c, uint32_t row, struct call_work work)
 {
 	struct trace_flops *out = c->out;
 	struct counted_call *call = tsi_arena_push(&out->memory, &out->calls, &out->call_count,
@@ -171,7 +171,7 @@ static void count_op(struct flops_count *c, struct op_node *node)
 	if (node->place == PLACE_AGAIN)
 		note_again(c, node);
 	if (c->trace->has_places)
-		note_call(c, node->row, work);
+		tsi_flops_note_call(c, node->row, work);
 }
 
 /*

@@ -87,9 +87,11 @@ static bool list_replays(struct joiner *j)
 	join->nodes = tsi_arena_new(j->arena, sum, sizeof(*join->nodes));
 	join->node_of_row =
 		tsi_arena_new(j->arena, j->trace->device_event_count, sizeof(*join->node_of_row));
+	join->place_of_row =
+		tsi_arena_new(j->arena, j->trace->device_event_count, sizeof(*join->place_of_row));
 	j->last_fit = tsi_arena_new(&j->scratch, most, sizeof(*j->last_fit));
-	bool is_done = join->rows && join->nodes && join->node_of_row && j->last_fit &&
-		       !j->arena->has_failed;
+	bool is_done = join->rows && join->nodes && join->node_of_row && join->place_of_row &&
+		       j->last_fit && !j->arena->has_failed;
 	if (is_done)
 		walk_devices(j, &of_call, true);
 	tsi_key_map_deinit(&of_call);
@@ -296,12 +298,15 @@ static void join_all(struct joiner *j)
 	struct graph_join *join = j->join;
 
 	memset(join->node_of_row, 0xff, j->trace->device_event_count * sizeof(uint32_t));
+	memset(join->place_of_row, 0xff, j->trace->device_event_count * sizeof(uint32_t));
 	for (size_t i = 0; i < join->replay_count; i++) {
 		struct graph_replay *replay = &join->replays[i];
 		join_replay(j, replay);
-		for (uint32_t k = replay->first; k < replay->first + replay->count; k++)
-			join->node_of_row[tsi_device_event_index(j->trace, join->rows[k])] =
-				join->nodes[k];
+		for (uint32_t k = replay->first; k < replay->first + replay->count; k++) {
+			size_t event = tsi_device_event_index(j->trace, join->rows[k]);
+			join->node_of_row[event] = join->nodes[k];
+			join->place_of_row[event] = replay->has_places ? join->nodes[k] : NO_ROW;
+		}
 	}
 }
 

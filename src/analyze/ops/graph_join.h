@@ -24,8 +24,9 @@ struct graph_set {
 	uint32_t *inputs; /* by op: index in trace->op_inputs */
 	struct graph_node *nodes;
 	struct captured_graph *graphs;
+	struct graph_module *modules;
 	size_t op_count, op_capacity, inputs_count, inputs_capacity, node_count, node_capacity,
-		graph_count, graph_capacity;
+		graph_count, graph_capacity, module_count, module_capacity;
 };
 
 /* Sets trace->graphs, before anything is analyzed. */
@@ -54,9 +55,10 @@ struct graph_join {
 	const struct graph_set *set;
 	struct graph_replay *replays; /* by launch, on each device */
 	size_t replay_count, replay_capacity;
-	uint32_t *rows;        /* kernels by replay, in the order in which they start */
-	uint32_t *nodes;       /* likewise: in set->nodes, or NO_ROW */
-	uint32_t *node_of_row; /* by device row: likewise */
+	uint32_t *rows;         /* kernels by replay, in the order in which they start */
+	uint32_t *nodes;        /* likewise: in set->nodes, or NO_ROW */
+	uint32_t *node_of_row;  /* by device row: likewise */
+	uint32_t *place_of_row; /* by device row: likewise, where has_places */
 	/* Of replays without a graph: kernels unlike the nodes of the nearest graph as long. */
 	int64_t mismatch_count;
 };

@@ -22,8 +22,9 @@ struct logger {
 	struct capture_mark *marks; /* by start, on each thread */
 	size_t mark_count, mark_capacity;
 	const struct places *places;
-	size_t *near;    /* as tsi_place_near() wants it */
-	uint32_t *op_of; /* by index of the counted operator: index in log->ops + 1 */
+	size_t *near;      /* as tsi_place_near() wants it */
+	uint32_t *op_of;   /* by index of the counted operator: index in log->ops + 1 */
+	uint32_t *path_of; /* by node of the places: index in log->modules + 1 */
 	enum tscope_status status;
 	struct tscope_error *err;
 };
@@ -226,6 +227,23 @@ static uint32_t keep_module(struct logger *l, uint32_t node)
 	return keep_text(l, (struct str){ path + at, sizeof(path) - at });
 }
 
+/* No deeper than trees of modules are. */
+static uint32_t keep_path(struct logger *l, uint32_t node)
+{
+	struct graph_log *log = l->log;
+
+	if (node == 0 || l->path_of[node])
+		return node ? l->path_of[node] : 0;
+	uint32_t parent = keep_path(l, l->places->nodes[node].parent);
+	struct graph_module *module = tsi_arena_push(&log->arena, &log->modules, &log->module_count,
+						     &log->module_capacity, sizeof(*module));
+	if (!module)
+		return 0;
+	*module = (struct graph_module){ parent, keep_name(l, l->places->nodes[node].name) };
+	l->path_of[node] = (uint32_t)log->module_count;
+	return l->path_of[node];
+}
+
 static void add_node(struct logger *l, const struct trace_flops *flops,
 		     const struct captured_launch *launch)
 {
@@ -253,8 +271,8 @@ static void add_node(struct logger *l, const struct trace_flops *flops,
 		return;
 	struct place place = tsi_place_near(l->places, tsi_trace_track_of(trace, launch->row),
 					    tsi_start_ns(&trace->spans, launch->row), l->near);
-	node->place =
-		(struct graph_place){ keep_module(l, place.node), keep_name(l, place.source) };
+	node->place = (struct graph_place){ keep_module(l, place.node), keep_name(l, place.source),
+					    keep_path(l, place.node) };
 }
 
 static void fill_log(struct logger *l)
@@ -263,7 +281,9 @@ static void fill_log(struct logger *l)
 
 	list_marks(l);
 	list_launches(l);
-	l->places = tsi_places_new(l->timeline, &l->scratch);
+	l->places = tsi_places_new(l->timeline, NULL, &l->scratch);
+	l->path_of = tsi_arena_new(&l->scratch, l->places ? l->places->node_count : 0,
+				   sizeof(*l->path_of));
 	l->near = tsi_arena_new(&l->scratch, l->trace->host_track_count, sizeof(*l->near));
 	l->status = tsi_arena_status(&l->scratch, l->err);
 	if (l->status == TSCOPE_OK)

@@ -24,7 +24,14 @@ struct graph_op {
 };
 
 struct graph_place {
-	uint32_t module, source; /* ids of texts; 0: none, or not known */
+	uint32_t module, source; /* ids of texts: path of classes, function; 0: none, not known */
+	uint32_t path;           /* index in modules + 1, or 0 */
+};
+
+/* A module as it was called in the one around it, which comes before it. */
+struct graph_module {
+	uint32_t parent; /* as graph_place.path */
+	uint32_t name;   /* id of a text: "nn.Module: Linear_3" */
 };
 
 struct graph_node {
@@ -46,7 +53,9 @@ struct graph_log {
 	struct graph_op *ops;
 	struct graph_node *nodes;
 	struct captured_graph *graphs;
-	size_t op_count, op_capacity, node_count, node_capacity, graph_count, graph_capacity;
+	struct graph_module *modules;
+	size_t op_count, op_capacity, node_count, node_capacity, graph_count, graph_capacity,
+		module_count, module_capacity;
 };
 
 /* trace: opened so that it keeps launches. The caller frees the log, on failure too. */

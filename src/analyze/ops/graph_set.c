@@ -8,8 +8,9 @@ struct setter {
 	struct tscope_trace *trace;
 	struct graph_set *set;
 	const struct graph_log *log;
-	uint32_t *ids; /* by id in the log's texts: in trace->names */
-	uint32_t *ops; /* by op of the log: in the set */
+	uint32_t *ids;         /* by id in the log's texts: in trace->names */
+	uint32_t *ops;         /* by op of the log: in the set */
+	uint32_t first_module; /* of the log, in the set */
 	enum tscope_status status;
 	struct tscope_error *err;
 };
@@ -88,13 +89,33 @@ static void add_graph(struct setter *s, struct captured_graph graph)
 		*node = nodes[i];
 		node->kernel = s->ids[node->kernel];
 		node->op = node->op == NO_ROW ? NO_ROW : s->ops[node->op];
-		node->place = (struct graph_place){ s->ids[node->place.module],
-						    s->ids[node->place.source] };
+		node->place.module = s->ids[node->place.module];
+		node->place.source = s->ids[node->place.source];
+		if (node->place.path)
+			node->place.path += s->first_module;
 	}
 	struct captured_graph *added = tsi_arena_push(arena, &set->graphs, &set->graph_count,
 						      &set->graph_capacity, sizeof(*added));
 	if (added)
 		*added = graph;
+}
+
+static void add_modules(struct setter *s)
+{
+	struct graph_set *set = s->set;
+	struct arena *arena = &s->trace->arena;
+
+	s->first_module = (uint32_t)set->module_count;
+	for (size_t i = 0; i < s->log->module_count; i++) {
+		struct graph_module of = s->log->modules[i];
+		struct graph_module *module =
+			tsi_arena_push(arena, &set->modules, &set->module_count,
+				       &set->module_capacity, sizeof(*module));
+		if (!module)
+			return;
+		*module = (struct graph_module){ of.parent ? of.parent + s->first_module : 0,
+						 s->ids[of.name] };
+	}
 }
 
 static void add_log(struct setter *s, struct arena *scratch)
@@ -107,6 +128,8 @@ static void add_log(struct setter *s, struct arena *scratch)
 		s->ops[i] = add_op(s, s->log->ops[i]);
 		s->status = tsi_arena_status(&s->trace->arena, s->err);
 	}
+	if (s->status == TSCOPE_OK)
+		add_modules(s);
 	for (size_t i = 0; i < s->log->graph_count && s->status == TSCOPE_OK; i++) {
 		add_graph(s, s->log->graphs[i]);
 		s->status = tsi_arena_status(&s->trace->arena, s->err);
