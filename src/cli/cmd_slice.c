@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tscope slice: a smaller trace for a viewer. */
 #include "command.h"
+#include "load_run.h"
 #include "message.h"
 #include "output.h"
 #include "progress.h"
@@ -78,9 +79,13 @@ static enum exit_code slice_ranks(const struct options *options)
 		say_error(options->operands[0], &err, "");
 		return exit_code_of(status);
 	}
-	if (tscope_run_rank_count(run) > 1 || tscope_run_input_count(run) > 1)
-		code = slice_run(options, run);
-	else
+	if (tscope_run_rank_count(run) > 1 || tscope_run_input_count(run) > 1) {
+		/* A part is written, but is none of a whole. */
+		code = judge_run(run, options);
+		if (tscope_run_incomplete(run))
+			code = worse(code, EXIT_CODE_INPUT);
+		code = worse(code, slice_run(options, run));
+	} else
 		say("slice: one rank has no others to be merged with: give its trace", "", "");
 	tscope_run_free(run);
 	return code;

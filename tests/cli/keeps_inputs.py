@@ -20,6 +20,7 @@ STORE = "metrics/mlruns/0/5f0c2e9ab41d47e3a6c8d1f20b7e9354/metrics/mfu"
 SITUATIONS = [
     ("trace a.json", "a.json hard.json soft.json .tscope.yaml", "--output --flamegraph --format"),
     ("trace a.json --config other.yaml", "other.yaml", None),
+    ("slice ranks", "ranks/rank0.pt.trace.json.gz ranks/rank0_again.json.gz", "--out"),
     ("slice a.json", "a.json hard.json soft.json .tscope.yaml", "--out"),
     ("memory oom.pickle", "oom.pickle .tscope.yaml", "--output --flamegraph --format"),
     ("report run", "run/rank0/steps.jsonl run/rank1/run.json run/dumps/nccl_trace_rank_2 .tscope.yaml", None),
