@@ -45,6 +45,9 @@ void tsi_log_add_ops(const struct log_filler *filler);
 /* rank_ready.c: the steps of the ops, and when they were ready; launches are known. */
 void tsi_log_find_ready(const struct log_filler *filler);
 
+/* rank_places.c: what the main thread was in; the log has steps, and when the rank stood still. */
+void tsi_log_add_places(const struct log_filler *filler);
+
 /* rank_host_ops.c: the calls that launched ops of the host; rows are the spans of all ops. */
 void tsi_log_find_host_launches(const struct log_filler *filler, const uint32_t *rows);
 

@@ -229,6 +229,24 @@ static void append_kernels(const struct renumbering *numbers)
 	tsi_rank_log_join_kernels(to);
 }
 
+static void append_places(const struct renumbering *numbers)
+{
+	struct rank_log *to = numbers->to;
+	const struct rank_log *from = numbers->from;
+
+	to->places = tsi_arena_reserve(&to->arena, to->places, &to->place_capacity,
+				       to->place_count + from->place_count, sizeof(*to->places));
+	if (!to->places)
+		return;
+	for (size_t i = 0; i < from->place_count; i++) {
+		struct rank_place place = from->places[i];
+
+		place.name = numbers->names[place.name];
+		to->places[to->place_count++] = place;
+	}
+	tsi_rank_log_join_places(to);
+}
+
 /* What windows of one process say alike: the first that says it counts. */
 static void append_host(const struct renumbering *numbers)
 {
@@ -260,6 +278,7 @@ static void append_all(struct renumbering *numbers)
 	append_steps(numbers);
 	append_still(numbers->to, numbers->from);
 	append_kernels(numbers);
+	append_places(numbers);
 	append_host(numbers);
 }
 

@@ -91,6 +91,17 @@ struct rank_kernel {
 	int64_t blocks; /* sum of grid blocks, 0: not said */
 };
 
+/*
+ * A name that the main thread of a rank was in while the rank did not stand still, in the steps
+ * that count: of an annotation, an operator or a Python frame that held nothing else just then.
+ */
+struct rank_place {
+	uint32_t name; /* id in rank_log.names */
+	int64_t total_ns;
+	int64_t longest_ns,
+		longest_start_ns; /* of its stretches; start: on the trace's own clock */
+};
+
 struct rank_log {
 	struct arena arena; /* of the arrays */
 	int64_t rank;       /* -1: not said */
@@ -118,6 +129,8 @@ struct rank_log {
 	struct interval_set still;   /* in steps: when the rank stood still for a collective */
 	struct rank_kernel *kernels; /* by name id */
 	size_t kernel_count, kernel_capacity;
+	struct rank_place *places; /* by name id; those that take a part of the steps */
+	size_t place_count, place_capacity;
 	struct intern names;
 };
 
@@ -138,6 +151,12 @@ enum tscope_status tsi_rank_log_append(struct rank_log *log, const struct rank_l
 
 /* Sorts the kernels by name, and makes one of those that share it. */
 void tsi_rank_log_join_kernels(struct rank_log *log);
+
+/* Likewise the places. */
+void tsi_rank_log_join_places(struct rank_log *log);
+
+/* The place of this name; NULL: it takes no time of note. */
+const struct rank_place *tsi_rank_log_place(const struct rank_log *log, struct str name);
 
 /*
  * Adds a group whose members, if any, are the last of log->members; where the log has it, they

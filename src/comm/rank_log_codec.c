@@ -82,6 +82,13 @@ static const struct field kernel_fields[] = {
 	TSI_FIELD(struct rank_kernel, blocks, 0, LIMIT_NONE),
 };
 
+static const struct field place_fields[] = {
+	TSI_FIELD(struct rank_place, name, FIELD_NEAR, LIMIT_NAMES),
+	TSI_FIELD(struct rank_place, total_ns, 0, LIMIT_NONE),
+	TSI_FIELD(struct rank_place, longest_ns, 0, LIMIT_NONE),
+	TSI_FIELD(struct rank_place, longest_start_ns, FIELD_NEAR, LIMIT_NONE),
+};
+
 /* ---- what is read, and means nothing ---- */
 
 static void check_group(struct codec *codec, const struct rank_log *log,
@@ -150,6 +157,7 @@ void tsi_code_rank_log(struct codec *codec, struct rank_log *log)
 	CODE(steps, step_count, struct rank_log_step, step_fields);
 	CODE(points, point_count, struct rank_point, point_fields);
 	CODE(kernels, kernel_count, struct rank_kernel, kernel_fields);
+	CODE(places, place_count, struct rank_place, place_fields);
 	tsi_code_list(codec, &log->still.items, &log->still.count,
 		      &TSI_LIST_OF(struct interval, interval_fields), &log->still_memory);
 	if (codec->is_reading && tsi_codec_is_good(codec))
@@ -160,5 +168,6 @@ void tsi_code_rank_log(struct codec *codec, struct rank_log *log)
 	log->step_capacity = log->step_count;
 	log->point_capacity = log->point_count;
 	log->kernel_capacity = log->kernel_count;
+	log->place_capacity = log->place_count;
 	log->still.capacity = log->still.count;
 }

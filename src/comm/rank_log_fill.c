@@ -238,6 +238,8 @@ enum tscope_status tsi_rank_log_fill(struct rank_log *log, const struct tscope_t
 		tsi_log_add_ops(&filler);
 	if (timeline->pieces && !log->arena.has_failed)
 		add_points(&filler);
+	if (timeline->pieces && !log->arena.has_failed)
+		tsi_log_add_places(&filler);
 	if (trace->info.has_base_time && !log->arena.has_failed)
 		shift_all(log, trace->info.base_time_ns);
 	return tsi_arena_status(&log->arena, err);

@@ -179,8 +179,16 @@ void tsi_comm_evidence(struct rule_context *ctx)
 
 void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 {
-	static const char gain[] = "what_if.ideal_overlap_gain_ns";
+	const char *gain = "what_if.ideal_overlap_gain_ns";
 
+	if (!tsi_rule_knows(ctx, gain) && tsi_rule_knows(ctx, "what_if.ideal_overlap_least_ns")) {
+		gain = "what_if.ideal_overlap_least_ns";
+		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
+		tsi_rule_detail(ctx,
+				"overlap alone saves at least that: members of collectives end "
+				"%.0f %% of the step apart, which may change as well",
+				100 * tsi_rule_real(ctx, "what_if.end_spread_ratio"));
+	}
 	if (!tsi_rule_knows(ctx, gain)) {
 		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
 		tsi_rule_bound(ctx); /* an overlap hides no more than there is to compute */

@@ -3,12 +3,15 @@
  * DIST.SKEW: in a typical step the slowest rank joins the collectives late, whether always the same
  * rank or not.
  */
+#include "rules/late_place.h"
 #include "rules/rank_figures.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-#define RANKS "stragglers.ranks"
-#define LEAST "distributed.least_waiting_rank"
+#define HOLD_UPS "stragglers.hold_ups"
+#define REPAIRS "what_if.ranks"
+#define WITHOUT "what_if.no_straggler_gain_ns"
 
 /* Skew of local time if traces show it, else of compute. */
 static double skew_share(struct rule_context *ctx, int64_t *skew_ns, double *wall_ns)
@@ -23,38 +26,75 @@ static double skew_share(struct rule_context *ctx, int64_t *skew_ns, double *wal
 	return (double)*skew_ns / *wall_ns;
 }
 
-/* The row with most time of its own, where it stands out and waits least as well; or SIZE_MAX. */
-static size_t find_last(const struct rule_context *ctx)
+/* What a step wins without the rank, by the table of simulated repairs; most: of any other rank. */
+static double share_without(const struct rule_context *ctx, int64_t rank, double *most)
 {
-	double most = tsi_rule_parameter(ctx, "late");
-	size_t last = SIZE_MAX;
+	double step_ns = tsi_rule_real(ctx, "what_if.step_ns"), share = 0;
 
-	for (size_t row = 0; row < tsi_rule_rows(ctx, RANKS); row++) {
-		double excess = tsi_value_real(tsi_rule_cell(ctx, RANKS, row, "excess_ratio"));
-		if (!(excess >= most))
-			continue;
-		most = excess;
-		last = row;
+	*most = 0;
+	for (size_t row = 0; row < tsi_rule_rows(ctx, REPAIRS); row++) {
+		double gain = (double)tsi_rule_cell(ctx, REPAIRS, row, "gain_ns").integer / step_ns;
+
+		if (tsi_rule_cell(ctx, REPAIRS, row, "rank").integer == rank)
+			share = gain;
+		else
+			*most = gain > *most ? gain : *most;
 	}
-	if (last == SIZE_MAX || !tsi_rule_has(ctx, LEAST) ||
-	    tsi_rule_int(ctx, LEAST) != tsi_rule_cell(ctx, RANKS, last, "rank").integer)
-		return SIZE_MAX;
-	return last;
+	return share;
 }
 
-static void name_last(struct rule_context *ctx)
+/* Did one rank alone hold the others up, for a part of the time that is worth a finding? */
+static bool has_hold_up(struct rule_context *ctx)
 {
-	size_t last = find_last(ctx);
+	double others;
 
-	if (last == SIZE_MAX || tsi_names_slow_rank(ctx))
-		return;
-	tsi_rule_detail(ctx,
-			"rank %" PRId64
-			" spends %.1fx the others' local time and waits least; %" PRId64
-			" steps are too few to be certain",
-			tsi_rule_cell(ctx, RANKS, last, "rank").integer,
-			1 + tsi_value_real(tsi_rule_cell(ctx, RANKS, last, "excess_ratio")),
-			tsi_rule_int(ctx, "distributed.n_steps"));
+	if (tsi_rule_rows(ctx, HOLD_UPS) == 0 || tsi_names_slow_rank(ctx) ||
+	    !tsi_rule_knows(ctx, WITHOUT))
+		return false;
+	double share = share_without(ctx, tsi_rule_cell(ctx, HOLD_UPS, 0, "rank").integer, &others);
+	return share >= tsi_rule_parameter(ctx, "threshold") &&
+	       share >= tsi_rule_parameter(ctx, "alone") * others;
+}
+
+/* "step 3, one of 4 steps, by", "2 of 4 steps (3, 5), by up to" */
+static void describe_steps(char *text, size_t room, const struct rule_context *ctx)
+{
+	const char *steps = tsi_value_text(tsi_rule_cell(ctx, HOLD_UPS, 0, "steps"));
+	int64_t count = tsi_rule_cell(ctx, HOLD_UPS, 0, "step_count").integer;
+	int64_t of = tsi_rule_cell(ctx, HOLD_UPS, 0, "of").integer;
+
+	if (of == 1)
+		snprintf(text, room, "the one step, by");
+	else if (count == 1)
+		snprintf(text, room, "step %.20s, one of %" PRId64 " steps, by", steps, of);
+	else
+		snprintf(text, room, "%" PRId64 " of %" PRId64 " steps (%.40s), by up to", count,
+			 of, steps);
+}
+
+/* "rank 2 held the others up in 2 of 4 steps (3, 5), by up to 60.27 ms (injected_delay)" */
+static void fire_hold_up(struct rule_context *ctx)
+{
+	const char *place = tsi_value_text(tsi_rule_cell(ctx, HOLD_UPS, 0, "place"));
+	int64_t of = tsi_rule_cell(ctx, HOLD_UPS, 0, "of").integer;
+	int64_t rank = tsi_rule_cell(ctx, HOLD_UPS, 0, "rank").integer;
+	char steps[100], text[MAX_PLACE_TEXT];
+
+	describe_steps(steps, sizeof(steps), ctx);
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+		      "rank %" PRId64 " held the others up in %s %.2f ms%s%s%s", rank, steps,
+		      tsi_ms(tsi_rule_cell(ctx, HOLD_UPS, 0, "most_ns").integer),
+		      *place ? " (" : "", tsi_short_place(text, place), *place ? ")" : "");
+	tsi_rule_detail(ctx, "%" PRId64 " step%s cannot show whether it is slow for good", of,
+			of == 1 ? "" : "s");
+	if (*place) {
+		tsi_tell_longest(ctx, HOLD_UPS, 0);
+		tsi_rule_advice(ctx, tsi_place_advice);
+	}
+	tsi_rule_subject(ctx)->rank = rank;
+	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
+	tsi_rule_evidence(ctx, WITHOUT);
+	tsi_rule_simulated(ctx, GAIN_COMM_WAIT, tsi_rule_int(ctx, WITHOUT));
 }
 
 static void evaluate_dist_skew(struct rule_context *ctx)
@@ -62,6 +102,10 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 	int64_t skew_ns;
 	double wall_ns, share = skew_share(ctx, &skew_ns, &wall_ns);
 
+	if (has_hold_up(ctx)) {
+		fire_hold_up(ctx);
+		return;
+	}
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(
@@ -71,7 +115,6 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 	if (tsi_rule_knows(ctx, "arrivals.mean_skew_ns"))
 		tsi_rule_detail(ctx, "the last rank reaches a collective %.2f ms after the first",
 				tsi_ms(tsi_rule_int(ctx, "arrivals.mean_skew_ns")));
-	name_last(ctx);
 	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns", skew_ns);
 }
 
@@ -82,8 +125,10 @@ const struct rule tsi_rule_dist_skew = {
 		.trigger = "Fires where the compute of the slowest rank exceeds that of the median "
 			   "rank by at least threshold of the step, in the median of the steps; "
 			   "med. With traces it takes not only compute but all the time in "
-			   "which a rank does not wait for others; then a rank is named that has "
-			   "late more of it than the others and also waits least.",
+			   "which a rank does not wait for others. Where DIST.STRAGGLER names "
+			   "nobody, but a step would win threshold without the delays of one rank, "
+			   "alone times what it would without those of any other, it names that "
+			   "rank and the steps.",
 		.meaning = "Half of the ranks or more are ready and wait for one. Noise makes the "
 			   "slowest of many ranks a per cent or two late; a twentieth of the step "
 			   "is a rank, or a batch, that differs.",
@@ -95,9 +140,7 @@ const struct rule tsi_rule_dist_skew = {
 			   "for 88 ms: 0.08, a finding of severity med with 8 ms a step to win.",
 		.parameters = {
 			{ "threshold", 0.05, "share of the step at which it fires" },
-			{ "late", 0.25,
-			  "excess over the others from which a rank is named that few steps cannot "
-			  "prove to be slow, if it waits least as well" },
+			{ "alone", 2, "times the gain of any other rank that one must have" },
 		},
 		.facts = { "distributed.sync_skew_ns", "distributed.mean_step_wall_ns" },
 	},

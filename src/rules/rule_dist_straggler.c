@@ -3,6 +3,7 @@
  * DIST.STRAGGLER: some ranks are persistently slower than the others, which wait for them. If
  * traces show why (stragglers), the advice is specific.
  */
+#include "rules/late_place.h"
 #include "rules/rank_figures.h"
 
 #include "base/rank_text.h"
@@ -153,10 +154,15 @@ static void describe_lateness(char *text, size_t room, const struct rule_context
 {
 	size_t row = find_cause(ctx, slow->rank);
 	const struct cause *cause = cause_of(ctx, row);
-	const char *words = cause ? cause->words : "", *before = "";
+	const char *words = cause ? cause->words : "", *before = "", *place = "";
+	char short_place[MAX_PLACE_TEXT];
 
-	if (row != SIZE_MAX)
+	if (row != SIZE_MAX) {
 		before = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "before"));
+		place = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "place"));
+	}
+	if (*place)
+		words = tsi_short_place(short_place, place);
 	if (slow->is_stalling)
 		describe_stalls(text, room, ctx, slow, words);
 	else if (*before)
@@ -199,6 +205,11 @@ static void explain(struct rule_context *ctx, const struct slow *slow)
 		tsi_rule_detail(ctx, "%s%s", slow->count > 1 ? "that one: " : "", detail);
 	if (cause)
 		tsi_rule_advice(ctx, cause->advice);
+	if (!*tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "place")))
+		return;
+	tsi_tell_longest(ctx, CAUSES, row);
+	if (cause && strcmp(cause->cause, "slow_host") == 0)
+		tsi_rule_advice(ctx, tsi_place_advice);
 }
 
 static void name_groups(struct rule_context *ctx)

@@ -384,6 +384,18 @@ static void read_kernel(struct reading *r, char *rest)
 	       kernel);
 }
 
+static void read_place(struct reading *r, char *rest)
+{
+	char *state = NULL;
+	struct rank_place place = { .name = name_id(r->log, strtok_r(rest, " ", &state)) };
+
+	place.total_ns = number(strtok_r(NULL, " ", &state));
+	place.longest_start_ns = number(strtok_r(NULL, " ", &state));
+	place.longest_ns = number(strtok_r(NULL, " ", &state));
+	APPEND(&r->log->arena, r->log->places, r->log->place_count, r->log->place_capacity, place);
+	tsi_rank_log_join_places(r->log);
+}
+
 static void read_line(struct reading *r, char *line)
 {
 	char *rest = NULL, *word = strtok_r(line, " ", &rest);
@@ -401,6 +413,10 @@ static void read_line(struct reading *r, char *line)
 	}
 	if (strcmp(word, "kernel") == 0) {
 		read_kernel(r, rest);
+		return;
+	}
+	if (strcmp(word, "place") == 0) {
+		read_place(r, rest);
 		return;
 	}
 	if (read_piece(r, word, rest))

@@ -29,6 +29,7 @@
  * stream=, ready=, launch=, dtype=, peer=, step= (else the one that it starts in), and the words
  * send, cut. "send_recv 10 20 send peer=1".
  * A kernel (of the steps that count): name, count, ns, blocks=, comm.
+ * A place (likewise): name, ns, start and ns of the longest.
  */
 struct test_world {
 	struct rank_log *logs;

@@ -81,11 +81,15 @@ PARTS_OF = ("--steps 6 --clock-ms 50 --end-noise-ns 300000",
 GENERATED = [(size, overlap) for size in (2, 5) for overlap in (0, 0.5, 0.9)]
 
 
-def report(tscope, *paths):
+def run_of(tscope, *paths):
     done = tscope.run("report", "--format", "json", "--full", *paths)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr.decode().strip()}")
-    return json.loads(done.stdout)["runs"][0]["facts"]
+    return json.loads(done.stdout)["runs"][0]
+
+
+def report(tscope, *paths):
+    return run_of(tscope, *paths)["facts"]
 
 
 def ranks_of(facts):
@@ -170,7 +174,8 @@ def read_events(path):
 
 def check_made(tscope, results):
     for folder, (least, count, *published) in MADE_HERE.items():
-        facts = report(tscope, MADE / folder)
+        run = run_of(tscope, MADE / folder)
+        facts = run["facts"]
         rows = ranks_of(facts)
         sums = [(row.get("wait_ns") or 0) + (row.get("transfer_ns") or 0) for row in rows.values()]
         found = [min(sums), statistics.median_high(sums), max(sums)]
@@ -189,6 +194,15 @@ def check_made(tscope, results):
         if folder.startswith("ddp"):  # every rank takes part in every collective
             check_spread(folder, facts, results)
         check_injected(folder, facts, results)
+        check_first(folder, run["findings"][0], results)
+
+
+def check_first(folder, finding, results):
+    """The first line names the rank that slept, and the annotation that it slept in."""
+    sleeper = json.loads((MADE / folder / "config.json").read_text())["slow_rank"]
+    results.check(f"{folder} first finding's rank", sleeper, finding["subject"].get("rank"))
+    results.check(f"{folder} first finding names rank and place", [True, True],
+                  [f"rank {sleeper} " in finding["title"], "injected_delay" in finding["title"]])
 
 
 def check_spread(folder, facts, results):

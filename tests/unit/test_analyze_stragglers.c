@@ -307,6 +307,66 @@ static void causes(void **state)
 	}
 }
 
+/* What the main thread is in says more than the line: where it explains 24 of 30 ns a step. */
+static void places(void **state)
+{
+	(void)state;
+	static const struct {
+		struct plan late;
+		const char *expected;
+	} cases[] = {
+		{ { .compute_ns = 100,
+		    .launch_ns = 30,
+		    .kernels = "place forward 200 7 9\nplace save 240 70 50\n" },
+		  "2 slow_host save 24 0 50 70\n" },
+		{ { .compute_ns = 100, .launch_ns = 30, .kernels = "place save 230 70 50\n" },
+		  "2 slow_host - - - - -\n" },
+		/* The others are there as long. */
+		{ { .compute_ns = 100, .launch_ns = 30, .kernels = "place forward 300 7 9\n" },
+		  "2 slow_host - - - - -\n" },
+		{ { .compute_ns = 100, .launch_ns = 30, .kernels = "place forward 390 7 9\n" },
+		  "2 slow_host forward 39 15 9 7\n" },
+		{ { .compute_ns = 100, .sync_ns = 30, .kernels = "place item 240 1 2\n" },
+		  "2 sync item 24 0 2 1\n" },
+		/* The loader has a name. */
+		{ { .compute_ns = 100, .data_ns = 30, .kernels = "place next 300 1 2\n" },
+		  "2 slow_loader - - - - -\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct plan usual = { .compute_ns = 100, .kernels = "place forward 150 0 1\n" };
+		struct plan plans[] = { usual, usual, cases[i].late, usual };
+		struct outcome o = analyze_plans(plans, 4, 10, NULL);
+
+		check_table(o.analyzed,
+			    "stragglers.causes: rank cause place place_ns others_place_ns "
+			    "longest_ns longest_start_ns",
+			    cases[i].expected);
+		check_table(o.analyzed, "stragglers.hold_ups: rank", "");
+		outcome_free(&o);
+	}
+}
+
+/* Two steps name nobody; but in both rank 2 came last, 19 after the median of 106. */
+static void who_held_the_others_up(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = {
+		{ .compute_ns = 100 },
+		{ .compute_ns = 112 },
+		{ .compute_ns = 100, .launch_ns = 25, .kernels = "place save 48 9 30\n" },
+		{ .compute_ns = 88 },
+	};
+	struct outcome o = analyze_plans(plans, 4, 2, NULL);
+
+	check_table(o.analyzed, "stragglers.causes: rank", "");
+	check_table(o.analyzed,
+		    "stragglers.hold_ups: rank steps step_count of most_ns excess_ns_per_step "
+		    "place longest_ns longest_start_ns",
+		    "2 0-1 2 2 19 19 save 30 9\n");
+	outcome_free(&o);
+}
+
 /* Kernels of the late rank last so much longer; what else its compute holds nobody knows. */
 static void kernels_that_are_hardly_longer(void **state)
 {
@@ -579,6 +639,8 @@ int main(void)
 		cmocka_unit_test(nobody_is_named),
 		cmocka_unit_test(the_least_excess_that_is_named),
 		cmocka_unit_test(causes),
+		cmocka_unit_test(places),
+		cmocka_unit_test(who_held_the_others_up),
 		cmocka_unit_test(kernels_that_are_hardly_longer),
 		cmocka_unit_test(two_late_ranks),
 		cmocka_unit_test(what_late_ranks_share),

@@ -35,14 +35,15 @@
 	"distributed.mean_comm_fraction " comm "\n"
 #define WAITS(rank, ns) "distributed.ranks rank=" rank " mean_wait_ns=" ns "\n"
 
-/* Skew in few steps, with the excess of rank 1 and the rank that waits least. */
-#define FEW_STEPS(excess, least)                                                                   \
+/* Rank 1 held the others up: what steps of 100 ms win without it, and without rank 0. */
+#define HELD_UP(gain_ms, other_ms, which, count, all, place)                                       \
 	SKEW(0)                                                                                    \
-	"distributed.n_steps 4\n"                                                                  \
-	"distributed.least_waiting_rank " #least                                                   \
-	"\nstragglers.slow_rank_count 0\nstragglers.skew_ns 8000000\n"                             \
-	"step_time.mean_ns 100000000\nstragglers.ranks rank=0 excess_ratio=0.1\n"                  \
-	"stragglers.ranks rank=1 excess_ratio=" excess "\n"
+	"stragglers.skew_ns 0\nstep_time.mean_ns 100000000\nwhat_if.step_ns 100000000\n"           \
+	"what_if.no_straggler_gain_ns " gain_ms "000000\nwhat_if.ranks rank=1 gain_ns=" gain_ms    \
+	"000000\nwhat_if.ranks rank=0 gain_ns=" other_ms                                           \
+	"000000\nstragglers.hold_ups rank=1 most_ns=58000000 steps=" which " step_count=" #count   \
+	" of=" #all place "\n"
+#define PLACE " place=save longest_ns=60000000 longest_start_ns=9007"
 
 /* Exposed waiting of 1000, in steps of 10 ms. */
 #define WAITED(ns)                                                                                 \
@@ -138,19 +139,23 @@ static const struct rule_case cases[] = {
 	  SKEW(9000000) "stragglers.skew_ns 1000000\nstep_time.mean_ns 90000000\n", NULL, "" },
 	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 5\nstep_time.mean_ns 100\n", NULL, "med" },
 	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 4\nstep_time.mean_ns 100\n", NULL, "" },
-	/* Rank 1 stands out by half, and waits least; at 0.25 it does, just. */
-	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 1), NULL,
-	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank (rank 1 "
-	  "spends 1.5x the others' local time and waits least; 4 steps are too few to be "
-	  "certain)" },
-	{ "DIST.SKEW", AT, FEW_STEPS("0.25", 1), NULL,
-	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank (rank 1 "
-	  "spends 1.2x" },
-	{ "DIST.SKEW", AT, FEW_STEPS("0.2499", 1), NULL,
-	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank [" },
-	/* Another one waits least. */
-	{ "DIST.SKEW", FIRES, FEW_STEPS("0.5", 0), NULL,
-	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank [" },
+	/* Without rank 1 a step takes a tenth less, without any other a twentieth at most. */
+	{ "DIST.SKEW", FIRES, HELD_UP("10", "5", "3-4", 2, 4, PLACE), NULL,
+	  "med: rank 1 held the others up in 2 of 4 steps (3-4), by up to 58.00 ms (save) (4 steps "
+	  "cannot show whether it is slow for good; the longest at ts 9.007 of rank 1's trace, "
+	  "60.00 ms) [10000000 ns]" },
+	{ "DIST.SKEW", FIRES, HELD_UP("10", "5", "3", 1, 4, ""), NULL,
+	  "med: rank 1 held the others up in step 3, one of 4 steps, by 58.00 ms (4 steps cannot "
+	  "show whether it is slow for good) [10000000 ns]" },
+	{ "DIST.SKEW", FIRES, HELD_UP("10", "5", "3", 1, 1, ""), NULL,
+	  "med: rank 1 held the others up in the one step, by 58.00 ms (1 step cannot show" },
+	{ "DIST.SKEW", AT, HELD_UP("5", "0", "3", 1, 4, ""), NULL, "low: rank 1" },
+	{ "DIST.SKEW", AT, HELD_UP("4", "0", "3", 1, 4, ""), NULL, "" },
+	{ "DIST.SKEW", AT, HELD_UP("10", "6", "3", 1, 4, ""), NULL, "" },
+	/* DIST.STRAGGLER names it. */
+	{ "DIST.SKEW", QUIET,
+	  HELD_UP("10", "5", "3", 1, 4, "") "distributed.slow_ranks rank=1 excess_ratio=0.05\n",
+	  NULL, "" },
 
 	/* 0.35 of the step in communication, 0.05 of it moves data. */
 	{ "DIST.WAIT", FIRES,

@@ -5,11 +5,13 @@
  * (late_ranks.h).
  */
 #include "analyze/facts.h"
+#include "analyze/ranks/code_place.h"
 #include "analyze/ranks/group_words.h"
-#include "analyze/ranks/late_ranks.h"
+#include "analyze/ranks/lateness.h"
 #include "analyze/ranks/rank_peers.h"
 #include "analyze/ranks/straggler_cause.h"
 #include "analyze/shared/robust.h"
+#include "base/rank_text.h"
 
 #include <inttypes.h>
 
@@ -29,7 +31,14 @@
 
 enum stragglers_fact { FACTS(TSI_FACT_ID) };
 
-enum stragglers_table { TABLE_CAUSES, TABLE_LINES, TABLE_GROUPS, TABLE_RANKS, TABLE_HEAT };
+enum stragglers_table {
+	TABLE_CAUSES,
+	TABLE_LINES,
+	TABLE_GROUPS,
+	TABLE_RANKS,
+	TABLE_HOLD_UPS,
+	TABLE_HEAT
+};
 
 #define CAUSES_COLUMNS(X)                                                                          \
 	X(CAUSES_RANK, "rank", COUNT, "number of the rank")                                        \
@@ -44,9 +53,29 @@ enum stragglers_table { TABLE_CAUSES, TABLE_LINES, TABLE_GROUPS, TABLE_RANKS, TA
 	  "of excess_ns_per_step, what it comes later than the others by to one collective, "      \
 	  "where "                                                                                 \
 	  "that is most of it")                                                                    \
-	X(CAUSES_BEFORE, "before", TEXT, "that collective, numbered by its kind: all_reduce #2")
+	X(CAUSES_BEFORE, "before", TEXT, "that collective, numbered by its kind: all_reduce #2")   \
+	X(CAUSES_PLACE, "place", TEXT,                                                             \
+	  "annotation, operator or Python frame that its main thread is in for nearly all of the " \
+	  "excess")                                                                                \
+	X(CAUSES_PLACE_NS, "place_ns", NS, "in it, a step")                                        \
+	X(CAUSES_OTHERS_PLACE_NS, "others_place_ns", NS, "median of the others")                   \
+	X(CAUSES_LONGEST_NS, "longest_ns", NS, "its longest stretch in it")                        \
+	X(CAUSES_LONGEST_START_NS, "longest_start_ns", NS, "where that begins in its own trace")
 
 enum causes_column { CAUSES_COLUMNS(TSI_FACT_ID) };
+
+#define HOLD_UPS_COLUMNS(X)                                                                        \
+	X(HOLD_UPS_RANK, "rank", COUNT, "number of the rank")                                      \
+	X(HOLD_UPS_STEPS, "steps", TEXT, "in which it came last, by a quarter of most_ns or more") \
+	X(HOLD_UPS_STEP_COUNT, "step_count", COUNT, "how many these are")                          \
+	X(HOLD_UPS_OF, "of", COUNT, "steps looked at")                                             \
+	X(HOLD_UPS_MOST_NS, "most_ns", NS, "by which it came after the median rank, at most")      \
+	X(HOLD_UPS_EXCESS_NS_PER_STEP, "excess_ns_per_step", NS, "likewise, mean of all steps")    \
+	X(HOLD_UPS_PLACE, "place", TEXT, "as in causes")                                           \
+	X(HOLD_UPS_LONGEST_NS, "longest_ns", NS, "likewise")                                       \
+	X(HOLD_UPS_LONGEST_START_NS, "longest_start_ns", NS, "likewise")
+
+enum hold_ups_column { HOLD_UPS_COLUMNS(TSI_FACT_ID) };
 
 #define LINES_COLUMNS(X)                                                                           \
 	X(LINES_RANK, "rank", COUNT, "number of the late rank")                                    \
@@ -95,6 +124,8 @@ static const struct tscope_fact_def groups_columns[] = { GROUPS_COLUMNS(TSI_FACT
 
 static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
 
+static const struct tscope_fact_def hold_ups_columns[] = { HOLD_UPS_COLUMNS(TSI_FACT_DEF) };
+
 static const struct tscope_fact_def heat_columns[] = { HEAT_COLUMNS(TSI_FACT_DEF) };
 
 static const struct tscope_table_def tables[] = {
@@ -105,6 +136,8 @@ static const struct tscope_table_def tables[] = {
 	[TABLE_GROUPS] = TSI_TABLE_DEF("groups", groups_columns,
 				       "what late ranks have in common and others have not"),
 	[TABLE_RANKS] = TSI_TABLE_DEF("ranks", ranks_columns, "each rank"),
+	[TABLE_HOLD_UPS] = TSI_TABLE_DEF("hold_ups", hold_ups_columns,
+					 "where nobody is named: the rank that was late by most"),
 	[TABLE_HEAT] = { "heat", heat_columns, TSI_COUNT_OF(heat_columns),
 			 "lateness in blocks of ranks and steps, at most 32 × 64, rank by rank",
 			 TSCOPE_TABLE_COLUMNS },
@@ -259,13 +292,6 @@ static void put_groups(const struct late_ranks *late, const struct analysis_scop
  */
 enum { MAX_RANK_BLOCKS = 32, MAX_STEP_BLOCKS = 64 };
 
-struct heat {
-	const struct late_ranks *late;
-	const struct step_series *ranks;
-	double *usual_ns; /* [step * role_count + role]: median of local time */
-	double *numbers;  /* room for one of each rank or step */
-};
-
 /* Ranks or steps [first, end). */
 struct stretch {
 	size_t first, end;
@@ -279,71 +305,38 @@ static struct stretch stretch_of(size_t i, size_t of, size_t most)
 	return (struct stretch){ i * of / count, (i + 1) * of / count };
 }
 
-static double local_of(const struct heat *heat, size_t step, size_t rank)
+/* How much later than is usual the last rank of a step is, median of the steps. */
+static void put_skew(const struct lateness *heat, struct fact_sheet *out)
 {
 	const struct local_time *local = &heat->late->local;
 
-	return (double)local->local_ns[step * local->rank_count + rank];
-}
-
-static double median_of_role(const struct heat *heat, size_t step, uint32_t role)
-{
-	const struct rank_roles *roles = &heat->late->roles;
-	size_t count = 0;
-
-	for (size_t rank = 0; rank < roles->rank_count; rank++)
-		if (roles->roles[rank] == role)
-			heat->numbers[count++] = local_of(heat, step, rank);
-	return tsi_median(heat->numbers, count);
-}
-
-static void find_usual(struct heat *heat)
-{
-	size_t role_count = heat->late->roles.role_count;
-
-	for (size_t step = 0; step < heat->late->local.step_count; step++)
-		for (uint32_t role = 0; role < role_count; role++)
-			heat->usual_ns[step * role_count + role] = median_of_role(heat, step, role);
-}
-
-static double usual_of(const struct heat *heat, size_t step, size_t rank)
-{
-	const struct rank_roles *roles = &heat->late->roles;
-
-	return heat->usual_ns[step * roles->role_count + roles->roles[rank]];
-}
-
-/* How much later than is usual the last rank of a step is, median of the steps. */
-static void put_skew(struct heat *heat, struct fact_sheet *out)
-{
-	size_t step_count = heat->late->local.step_count;
-
-	for (size_t step = 0; step < step_count; step++) {
+	for (size_t step = 0; step < local->step_count; step++) {
 		double most_ns = 0;
 
 		/* No fmax(): gcc 12 for aarch64 breaks off at -O3. */
-		for (size_t rank = 0; rank < heat->late->rank_count; rank++) {
-			double late_ns = local_of(heat, step, rank) - usual_of(heat, step, rank);
+		for (size_t rank = 0; rank < local->rank_count; rank++) {
+			double late_ns = tsi_late_ns(heat, step, rank);
 			most_ns = late_ns > most_ns ? late_ns : most_ns;
 		}
 		heat->numbers[step] = most_ns;
 	}
-	tsi_fact_int(out, SKEW_NS, tsi_round_ns(tsi_median(heat->numbers, step_count)));
+	tsi_fact_int(out, SKEW_NS, tsi_round_ns(tsi_median(heat->numbers, local->step_count)));
 }
 
 /* Of a rank in some steps, by what is usual in its role. */
-static struct tscope_value lateness_of(const struct heat *heat, size_t rank, struct stretch steps)
+static struct tscope_value lateness_of(const struct lateness *heat, size_t rank,
+				       struct stretch steps)
 {
 	double local_ns = 0, usual_ns = 0;
 
 	for (size_t step = steps.first; step < steps.end; step++) {
-		local_ns += local_of(heat, step, rank);
-		usual_ns += usual_of(heat, step, rank);
+		local_ns += tsi_local_in(heat, step, rank);
+		usual_ns += tsi_usual_in(heat, step, rank);
 	}
 	return tsi_real(local_ns / usual_ns - 1);
 }
 
-static struct tscope_value most_lateness(const struct heat *heat, struct stretch ranks,
+static struct tscope_value most_lateness(const struct lateness *heat, struct stretch ranks,
 					 struct stretch steps)
 {
 	struct tscope_value most = { 0 };
@@ -357,7 +350,7 @@ static struct tscope_value most_lateness(const struct heat *heat, struct stretch
 	return most;
 }
 
-static void put_block(const struct heat *heat, struct stretch ranks, struct stretch steps,
+static void put_block(const struct lateness *heat, struct stretch ranks, struct stretch steps,
 		      struct fact_sheet *out)
 {
 	const int64_t *numbers = heat->late->local.numbers;
@@ -370,7 +363,7 @@ static void put_block(const struct heat *heat, struct stretch ranks, struct stre
 	cells[HEAT_LATENESS_RATIO] = most_lateness(heat, ranks, steps);
 }
 
-static void put_blocks(const struct heat *heat, struct fact_sheet *out)
+static void put_blocks(const struct lateness *heat, struct fact_sheet *out)
 {
 	size_t rank_count = heat->late->rank_count, step_count = heat->late->local.step_count;
 
@@ -378,24 +371,6 @@ static void put_blocks(const struct heat *heat, struct fact_sheet *out)
 		for (size_t k = 0; k < step_count && k < MAX_STEP_BLOCKS; k++)
 			put_block(heat, stretch_of(i, rank_count, MAX_RANK_BLOCKS),
 				  stretch_of(k, step_count, MAX_STEP_BLOCKS), out);
-}
-
-static void put_heat(const struct late_ranks *late, const struct analysis_scope *scope,
-		     struct fact_sheet *out)
-{
-	size_t rank_count = late->rank_count, step_count = late->local.step_count;
-	size_t most = rank_count > step_count ? rank_count : step_count;
-	struct heat heat = { .late = late, .ranks = scope->ranks };
-	struct arena *scratch = tsi_sheet_scratch(out);
-
-	heat.usual_ns =
-		tsi_arena_new(scratch, step_count, late->roles.role_count * sizeof(*heat.usual_ns));
-	heat.numbers = tsi_arena_new(scratch, most, sizeof(*heat.numbers));
-	if (!heat.numbers)
-		return;
-	find_usual(&heat);
-	put_skew(&heat, out);
-	put_blocks(&heat, out);
 }
 
 /* ---- late ranks ---- */
@@ -427,6 +402,13 @@ static void put_cause(struct tscope_value *cells, const struct stragglers *all, 
 		cells[CAUSES_LINE] = line_name(straggler->worst_line);
 		cells[CAUSES_LINE_EXCESS_NS_PER_STEP] = tsi_int(tsi_straggler_excess(line));
 		cells[CAUSES_DETAIL] = tsi_text(straggler->detail);
+	}
+	if (straggler->place) {
+		cells[CAUSES_PLACE] = tsi_text(straggler->place);
+		cells[CAUSES_PLACE_NS] = tsi_int(straggler->place_ns);
+		cells[CAUSES_OTHERS_PLACE_NS] = tsi_int(straggler->others_place_ns);
+		cells[CAUSES_LONGEST_NS] = tsi_int(straggler->longest_ns);
+		cells[CAUSES_LONGEST_START_NS] = tsi_int(straggler->longest_start_ns);
 	}
 	cells[CAUSES_EXCESS_NS_PER_STEP] = tsi_int(tsi_straggler_excess(&straggler->total));
 	cells[CAUSES_EXCESS_RATIO] =
@@ -532,6 +514,47 @@ static void list_ranks(const struct stragglers *all, struct fact_sheet *out)
 	}
 }
 
+/* Who held the others up, where nobody is named. */
+static void put_hold_up(const struct stragglers *all, const struct lateness *lateness,
+			double *numbers, struct fact_sheet *out)
+{
+	struct rank_text steps = { .text = "" };
+	struct hold_up hold_up;
+
+	tsi_find_hold_up(&hold_up, lateness, tsi_sheet_scratch(out));
+	if (hold_up.count == 0)
+		return;
+	for (size_t i = 0; i < hold_up.count; i++)
+		tsi_rank_text_add(&steps, all->late.local.numbers[hold_up.steps[i]]);
+	tsi_rank_text_end(&steps);
+	struct code_place place = tsi_code_place(all->scope, &all->late.roles, hold_up.rank,
+						 hold_up.excess_ns, numbers);
+	struct tscope_value *cells = tsi_table_row(out, TABLE_HOLD_UPS);
+	cells[HOLD_UPS_RANK] = tsi_rank_number(all->scope->ranks, hold_up.rank);
+	cells[HOLD_UPS_STEPS] = tsi_text(tsi_sheet_print(out, "%s", steps.text));
+	cells[HOLD_UPS_STEP_COUNT] = tsi_int((int64_t)hold_up.count);
+	cells[HOLD_UPS_OF] = tsi_int((int64_t)all->late.local.step_count);
+	cells[HOLD_UPS_MOST_NS] = tsi_int(tsi_round_ns(hold_up.most_ns));
+	cells[HOLD_UPS_EXCESS_NS_PER_STEP] = tsi_int(tsi_round_ns(hold_up.excess_ns));
+	if (!place.name.data)
+		return;
+	cells[HOLD_UPS_PLACE] = tsi_text(tsi_sheet_copy(out, place.name));
+	cells[HOLD_UPS_LONGEST_NS] = tsi_int(place.longest_ns);
+	cells[HOLD_UPS_LONGEST_START_NS] = tsi_int(place.longest_start_ns);
+}
+
+static void put_lateness(const struct stragglers *all, double *numbers, struct fact_sheet *out)
+{
+	struct lateness lateness;
+
+	if (!tsi_lateness_find(&lateness, &all->late, all->scope->ranks, tsi_sheet_scratch(out)))
+		return;
+	put_skew(&lateness, out);
+	put_blocks(&lateness, out);
+	if (all->count == 0)
+		put_hold_up(all, &lateness, numbers, out);
+}
+
 static void fill_stragglers(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct arena *scratch = tsi_sheet_scratch(out);
@@ -551,7 +574,7 @@ static void fill_stragglers(const struct analysis_scope *scope, struct fact_shee
 	put_worst(&all, out);
 	put_groups(&all.late, scope, out);
 	list_ranks(&all, out);
-	put_heat(&all.late, scope, out);
+	put_lateness(&all, numbers, out);
 }
 
 const struct analyzer tsi_analyzer_stragglers = {

@@ -27,6 +27,8 @@
 	X(IDEAL_OVERLAP_STEP_NS, "ideal_overlap_step_ns", NS,                                      \
 	  "step if communication were hidden as far as work allows")                               \
 	X(IDEAL_OVERLAP_GAIN_NS, "ideal_overlap_gain_ns", NS, "what that wins")                    \
+	X(IDEAL_OVERLAP_LEAST_NS, "ideal_overlap_least_ns", NS,                                    \
+	  "that or, if less, what it would win if members of collectives ended together")          \
 	X(IDEAL_NETWORK_STEP_NS, "ideal_network_step_ns", NS, "step if transfers took no time")    \
 	X(IDEAL_NETWORK_GAIN_NS, "ideal_network_gain_ns", NS, "what that wins")                    \
 	X(BALANCED_STEP_NS, "balanced_step_ns", NS,                                                \
@@ -99,20 +101,25 @@ static int64_t gain_of(const struct what_if *what_if, int64_t step_ns)
 	return step_ns < what_if->step_ns ? what_if->step_ns - step_ns : 0;
 }
 
-/* Says of a gain that it depends on what made members of collectives end apart. */
-static void doubt_spread(const struct what_if *what_if, enum fact step,
-			 const struct replay_change *change, int64_t step_ns)
+/*
+ * Says of a gain that it depends on what made members of collectives end apart. Returns the gain if
+ * they did not, where they do.
+ */
+static int64_t doubt_spread(const struct what_if *what_if, enum fact step,
+			    const struct replay_change *change, int64_t step_ns)
 {
 	struct replay_change together = *change;
 	int64_t gain_ns = gain_of(what_if, step_ns);
 
 	together.has_no_tails = true;
-	if (what_if->together_ns == 0 ||
-	    !tsi_is_gain_of_spread(gain_ns, what_if->together_ns - simulate(what_if, &together),
-				   what_if->step_ns))
-		return;
+	if (what_if->together_ns == 0)
+		return gain_ns;
+	int64_t together_ns = what_if->together_ns - simulate(what_if, &together);
+	if (!tsi_is_gain_of_spread(gain_ns, together_ns, what_if->step_ns))
+		return gain_ns;
 	tsi_fact_doubt(what_if->out, step, spread_doubt);
 	tsi_fact_doubt(what_if->out, step + 1, spread_doubt);
+	return together_ns;
 }
 
 /* The fact of the gain follows that of the step. */
@@ -122,13 +129,24 @@ static void put_step(const struct what_if *what_if, enum fact step, int64_t step
 	tsi_fact_int(what_if->out, step + 1, gain_of(what_if, step_ns));
 }
 
-static void put_change(const struct what_if *what_if, enum fact step,
-		       const struct replay_change *change)
+static void put_network(const struct what_if *what_if)
 {
-	int64_t step_ns = simulate(what_if, change);
+	const struct replay_change change = { .transfer_scale = 0 };
+	int64_t step_ns = simulate(what_if, &change);
 
-	put_step(what_if, step, step_ns);
-	doubt_spread(what_if, step, change, step_ns);
+	put_step(what_if, IDEAL_NETWORK_STEP_NS, step_ns);
+	(void)doubt_spread(what_if, IDEAL_NETWORK_STEP_NS, &change, step_ns);
+}
+
+static void put_overlap(const struct what_if *what_if)
+{
+	const struct replay_change change = { .transfer_scale = 1, .is_overlap_ideal = true };
+	int64_t step_ns = simulate(what_if, &change), gain_ns = gain_of(what_if, step_ns);
+
+	put_step(what_if, IDEAL_OVERLAP_STEP_NS, step_ns);
+	int64_t together_ns = doubt_spread(what_if, IDEAL_OVERLAP_STEP_NS, &change, step_ns);
+	int64_t least_ns = together_ns < gain_ns ? together_ns : gain_ns;
+	tsi_fact_int(what_if->out, IDEAL_OVERLAP_LEAST_NS, least_ns > 0 ? least_ns : 0);
 }
 
 /* A row of TABLE_LINES or TABLE_RANKS: what is changed, the step, the gain. */
@@ -170,7 +188,7 @@ static void list_line(const struct what_if *what_if, double *scales, size_t line
 		step_ns = simulate(what_if, &change);
 	if (line == TSCOPE_BUDGET_DATA_STALL) {
 		put_step(what_if, NO_DATA_STALL_STEP_NS, step_ns);
-		doubt_spread(what_if, NO_DATA_STALL_STEP_NS, &change, step_ns);
+		(void)doubt_spread(what_if, NO_DATA_STALL_STEP_NS, &change, step_ns);
 	}
 	if (is_there)
 		put_row(what_if, TABLE_LINES,
@@ -218,7 +236,7 @@ static int64_t like_peers(const struct what_if *what_if, uint32_t rank, const in
 	local_ns[rank] = tsi_like_peers(&what_if->peers, rank, NULL, &scratch);
 	int64_t step_ns = simulate(what_if, &change);
 	if (is_best)
-		doubt_spread(what_if, NO_STRAGGLER_STEP_NS, &change, step_ns);
+		(void)doubt_spread(what_if, NO_STRAGGLER_STEP_NS, &change, step_ns);
 	local_ns[rank] = NULL;
 	tsi_latch_deinit(what_if->arena, &scratch);
 	return step_ns;
@@ -293,7 +311,7 @@ static void put_balanced(const struct what_if *what_if)
 			local_ns[rank] = tsi_balanced(&what_if->peers, rank, &scratch);
 	int64_t step_ns = simulate(what_if, &change);
 	put_balanced_step(what_if, step_ns);
-	doubt_spread(what_if, BALANCED_STEP_NS, &change, step_ns);
+	(void)doubt_spread(what_if, BALANCED_STEP_NS, &change, step_ns);
 	tsi_latch_deinit(what_if->arena, &scratch);
 }
 
@@ -302,9 +320,9 @@ static void put_balanced(const struct what_if *what_if)
 /* The unchanged replay. */
 static void put_basis(struct what_if *what_if)
 {
-	static const enum fact gains[] = { NO_STRAGGLER_GAIN_NS, IDEAL_OVERLAP_GAIN_NS,
-					   IDEAL_NETWORK_GAIN_NS, BALANCED_GAIN_NS,
-					   NO_DATA_STALL_GAIN_NS };
+	static const enum fact gains[] = { NO_STRAGGLER_GAIN_NS,   IDEAL_OVERLAP_GAIN_NS,
+					   IDEAL_OVERLAP_LEAST_NS, IDEAL_NETWORK_GAIN_NS,
+					   BALANCED_GAIN_NS,       NO_DATA_STALL_GAIN_NS };
 	struct fact_sheet *out = what_if->out;
 	struct replay unchanged;
 
@@ -333,8 +351,6 @@ static void put_basis(struct what_if *what_if)
 
 static void fill_what_if(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	const struct replay_change overlap = { .transfer_scale = 1, .is_overlap_ideal = true };
-	const struct replay_change network = { .transfer_scale = 0 };
 	struct what_if what_if = {
 		.scope = scope,
 		.graph = scope->replay_graph,
@@ -346,8 +362,8 @@ static void fill_what_if(const struct analysis_scope *scope, struct fact_sheet *
 	if (!what_if.graph || what_if.graph->step_count == 0)
 		return;
 	put_basis(&what_if);
-	put_change(&what_if, IDEAL_OVERLAP_STEP_NS, &overlap);
-	put_change(&what_if, IDEAL_NETWORK_STEP_NS, &network);
+	put_overlap(&what_if);
+	put_network(&what_if);
 	list_lines(&what_if);
 	tsi_rank_roles_find(&roles, scope, what_if.arena);
 	if (!roles.roles ||

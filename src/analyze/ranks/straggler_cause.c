@@ -5,6 +5,7 @@
  */
 #include "analyze/ranks/straggler_cause.h"
 
+#include "analyze/ranks/code_place.h"
 #include "analyze/ranks/kernel_changes.h"
 #include "analyze/shared/robust.h"
 #include "comm/world.h"
@@ -174,6 +175,36 @@ static const char *words_of(enum tscope_budget_line line, bool is_host)
 	return lines[line].words;
 }
 
+/* Nothing else says more of these lines: kernels explain compute, loaders and copies themselves. */
+static bool is_of_host(enum tscope_budget_line line, bool is_host)
+{
+	return line == TSCOPE_BUDGET_SYNC_STALL || line == TSCOPE_BUDGET_LAUNCH_STALL ||
+	       line == TSCOPE_BUDGET_DEVICE_GAP || line == TSCOPE_BUDGET_UNATTRIBUTED ||
+	       (line == TSCOPE_BUDGET_COMPUTE && is_host);
+}
+
+/* False where no place of its code does. */
+static bool explain_place(struct straggler *straggler, const struct straggler_search *search,
+			  size_t rank, double excess_ns)
+{
+	const struct code_place place = tsi_code_place(search->scope, &search->late->roles, rank,
+						       excess_ns, search->numbers);
+
+	if (!place.name.data)
+		return false;
+	straggler->cause = straggler->worst_line == TSCOPE_BUDGET_SYNC_STALL ? STRAGGLER_SYNC
+									     : STRAGGLER_SLOW_HOST;
+	straggler->place = tsi_sheet_copy(search->out, place.name);
+	straggler->place_ns = tsi_round_ns(place.own_ns);
+	straggler->others_place_ns = tsi_round_ns(place.usual_ns);
+	straggler->longest_ns = place.longest_ns;
+	straggler->longest_start_ns = place.longest_start_ns;
+	straggler->detail = tsi_sheet_print(
+		search->out, "%.2f ms a step in %.80s, where the others spend %.2f ms",
+		place.own_ns / 1e6, straggler->place, place.usual_ns / 1e6);
+	return true;
+}
+
 /* Stalls of a few steps may be less in the mean than what ranks differ by all the time. */
 static bool explains_stalls(const struct late_rank *rank, int64_t excess_ns)
 {
@@ -200,9 +231,13 @@ struct straggler tsi_find_straggler(const struct straggler_search *search, size_
 	if (excess_ns <= 0 || (straggler.worst_line == TSCOPE_BUDGET_COMPUTE &&
 			       explain_compute(&straggler, search, rank)))
 		return straggler;
+	bool is_host = search->scope->world->logs[rank].is_host;
+	if (is_of_host(straggler.worst_line, is_host) &&
+	    explain_place(&straggler, search, rank, (double)excess_ns))
+		return straggler;
 	straggler.cause = lines[straggler.worst_line].cause;
-	straggler.detail = tsi_sheet_print(
-		search->out, "%.2f ms more per step %s", (double)excess_ns / 1e6,
-		words_of(straggler.worst_line, search->scope->world->logs[rank].is_host));
+	straggler.detail =
+		tsi_sheet_print(search->out, "%.2f ms more per step %s", (double)excess_ns / 1e6,
+				words_of(straggler.worst_line, is_host));
 	return straggler;
 }
