@@ -131,6 +131,18 @@ static void find_blockers(struct judge *j, struct wait_op *op)
 		judge_member(j, op, &group->members[i]);
 }
 
+/* A rank at the other end of several messages is one that keeps them from completing. */
+static void add_peer(struct wait_op *op, uint32_t dump, bool is_absent)
+{
+	for (uint32_t i = 0; i < op->blocker_count; i++) {
+		if (op->blockers[i].dump != dump)
+			continue;
+		op->blockers[i].is_absent |= is_absent;
+		return;
+	}
+	add_blocker(op, dump, is_absent);
+}
+
 /* Of messages: those whose other end has not called, or waits elsewhere. */
 static void find_message_blockers(struct judge *j, struct wait_op *op)
 {
@@ -149,10 +161,10 @@ static void find_message_blockers(struct judge *j, struct wait_op *op)
 		if (end.dump == NO_DUMP)
 			op->missing_count++;
 		else if (!end.call)
-			add_blocker(op, end.dump, true);
+			add_peer(op, end.dump, true);
 		else if (tsi_call_is_pending(end.call) && end.call != j->verdict->heads[end.dump] &&
 			 end.call->state != CALL_STARTED)
-			add_blocker(op, end.dump, false);
+			add_peer(op, end.dump, false);
 	}
 }
 

@@ -70,6 +70,7 @@ struct hang_verdict {
 	int64_t late_ns;      /* HANG_LATE: after the others */
 	uint32_t *cycle;      /* HANG_ORDER: ops, each waiting for the next */
 	uint32_t cycle_count;
+	uint32_t candidate_count; /* ranks of circles that were held against all others */
 	int64_t age_ns; /* from the last call to when the dumps were written; -1: unknown */
 };
 
@@ -107,6 +108,15 @@ size_t tsi_hang_expect(const struct dump *dump, size_t behind,
 		       const struct dump_call *expected[HANG_MAX_EXPECTED]);
 bool tsi_hang_is_alike(const struct dump *dump, const struct dump_call *a,
 		       const struct dump_call *b);
+
+/*
+ * verdict_signs.c: of ranks that wait for each other, what speaks against one, the surest first. Of
+ * two alike nothing does.
+ */
+typedef bool (*hang_sign)(struct hang_verdict *verdict, const struct hang_model *model,
+			  uint32_t dump);
+enum { HANG_SIGN_COUNT = 3 };
+extern const hang_sign tsi_hang_signs[HANG_SIGN_COUNT];
 
 /* verdict_host.c: hosts of a call that all ranks made and that stands still. */
 struct hang_hosts {

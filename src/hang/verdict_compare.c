@@ -415,7 +415,10 @@ struct message_end tsi_hang_other_end(const struct hang_model *model, uint32_t i
 	return end;
 }
 
-/* Has the rank completed a message to this peer, or to another in this direction? */
+/*
+ * Has the rank completed a message to this peer, or to another in this direction? Where older calls
+ * are lost one in the other direction says that they are peers as well.
+ */
 static void find_habits(const struct dump *dump, const struct hang_member *member,
 			const struct dump_message *like, bool *here, bool *elsewhere)
 {
@@ -427,7 +430,8 @@ static void find_habits(const struct dump *dump, const struct hang_member *membe
 			const struct dump_message *message =
 				&dump->messages[call->first_message + k];
 
-			if (message->is_send == like->is_send)
+			if (message->is_send == like->is_send ||
+			    (dump->has_lost && message->peer == like->peer))
 				*(message->peer == like->peer ? here : elsewhere) = true;
 		}
 	}

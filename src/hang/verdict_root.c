@@ -73,37 +73,25 @@ static bool is_between(const struct judge *j, const struct blocker *blocker, uin
 	return j->verdict->op_of[blocker->dump] == next;
 }
 
-/* Did the rank call something else after the same calls before? */
-static bool is_unusual(const struct judge *j, uint32_t index)
-{
-	const struct dump *dump = &j->model->dumps[index];
-	const struct dump_call *head = j->verdict->heads[index];
-	const struct dump_call *usual[HANG_MAX_EXPECTED];
-	size_t count = tsi_hang_expect(dump, (size_t)(head - dump->calls), usual);
-
-	for (size_t i = 0; i < count; i++)
-		if (tsi_hang_is_alike(dump, usual[i], head))
-			return false;
-	return count > 0;
-}
-
-/* Blames those between ops of a cycle: of a link with so many ranks, or only who breaks a habit. */
-static void blame_links(struct judge *j, struct wait_op *root, uint32_t rank_count,
-			bool only_unusual)
+/* Blames those between ops of a cycle, of links with so many ranks, if the sign is against them. */
+static void blame_links(struct judge *j, struct wait_op *root, uint32_t rank_count, hang_sign sign)
 {
 	struct hang_verdict *verdict = j->verdict;
 
+	root->culprit_count = 0;
 	for (uint32_t i = 0; i < verdict->cycle_count; i++) {
 		const struct wait_op *op = &verdict->ops[verdict->cycle[i]];
 		uint32_t next = verdict->cycle[(i + 1) % verdict->cycle_count], count = 0;
 
 		for (uint32_t k = 0; k < op->blocker_count; k++)
 			count += is_between(j, &op->blockers[k], next);
-		for (uint32_t k = 0; k < op->blocker_count && count == rank_count; k++)
+		for (uint32_t k = 0; k < op->blocker_count && count == rank_count; k++) {
+			uint32_t dump = op->blockers[k].dump;
+
 			if (is_between(j, &op->blockers[k], next) &&
-			    (!only_unusual || is_unusual(j, op->blockers[k].dump)))
-				tsi_hang_blame(root, j->arena,
-					       j->model->dumps[op->blockers[k].dump].rank);
+			    (!sign || sign(verdict, j->model, dump)))
+				tsi_hang_blame(root, j->arena, j->model->dumps[dump].rank);
+		}
 	}
 }
 
@@ -136,7 +124,7 @@ static bool has_wrong_peer(struct judge *j, struct wait_op *root)
 
 /*
  * Each link of the cycle is some ranks that are in the next call though this one waits for them.
- * The fewest are to blame; of links with as many those who never called in this order before.
+ * The fewest are to blame; of links with as many those that signs speak against.
  */
 static void judge_cycle(struct judge *j, struct wait_op *root)
 {
@@ -155,11 +143,14 @@ static void judge_cycle(struct judge *j, struct wait_op *root)
 		links = count < least ? 1 : links + (count == least);
 		least = count < least ? count : least;
 	}
-	if (links > 1)
-		blame_links(j, root, least, true);
-	root->is_tie = links > 1 && (root->culprit_count == 0 || root->culprit_count > least);
-	if (root->culprit_count == 0)
-		blame_links(j, root, least, false);
+	bool is_clear = links == 1;
+	for (size_t i = 0; i < TSI_COUNT_OF(tsi_hang_signs) && !is_clear; i++) {
+		blame_links(j, root, least, tsi_hang_signs[i]);
+		is_clear = root->culprit_count > 0 && root->culprit_count <= least;
+	}
+	if (links == 1 || root->culprit_count == 0)
+		blame_links(j, root, least, NULL);
+	root->is_tie = !is_clear;
 }
 
 /* From an op without a root on: the chain must close. */

@@ -69,6 +69,7 @@ class Job:
         self.has_experts = self.dp > 1 and random.random() < 0.3
         self.has_gather = random.random() < 0.3
         self.coalesced = random.random() < 0.5
+        self.has_exchange = self.pp % 2 == 0 and random.random() < 0.3
         self.timing = random.random() < 0.5
         self.__dict__.update(plan)
         self.programs = [self.program(rank) for rank in range(world)]
@@ -129,6 +130,14 @@ class Job:
         call.coalesced, call.site = self.coalesced, site
         calls.append(call)
 
+    def exchange(self, calls, rank, peer):
+        """A send and a receive in one batch."""
+        group = self.pp_of[rank]
+        call = Call(group, "exchange", [4096], [4096])
+        call.messages = [(is_send, group.ranks.index(peer), 4096) for is_send in (True, False)]
+        call.coalesced, call.site = True, ("pipe.py", 60, "exchange")
+        calls.append(call)
+
     def program(self, rank):
         calls = []
         t, p, d = rank % self.tp, rank // self.tp % self.pp, rank // (self.tp * self.pp)
@@ -139,6 +148,8 @@ class Job:
             for _ in range(2 if self.pp > 1 else 1):
                 self.stage(calls, rank, self.pp - 1 - p, self.rank_of(d, p + 1, t),
                            self.rank_of(d, p - 1, t), "backward")
+            if self.has_exchange:
+                self.exchange(calls, rank, self.rank_of(d, p ^ 1, t))
             self.collective(calls, self.dp_of[rank], "_reduce_scatter_base", 4096,
                             ("optim.py", 51, "step"))
             self.collective(calls, self.dp_of[rank], "_all_gather_base", 4096,
@@ -196,13 +207,13 @@ class Job:
                                              for r in call.group.ranks) != 1:
                 return None
             return call.group.ranks
-        (is_send, peer, count), = call.messages
-        other = call.group.ranks[peer]
+        other = call.group.ranks[call.messages[0][1]]
         if heads[other] >= self.enqueued[other]:
             return None
         theirs = self.programs[other][heads[other]]
         own = call.group.ranks.index(rank)
-        if theirs.messages != [(not is_send, own, count)] or theirs.group is not call.group:
+        answers = {(not is_send, own, count) for is_send, _, count in call.messages}
+        if set(theirs.messages or ()) != answers or theirs.group is not call.group:
             return None
         return [rank, other]
 
@@ -315,14 +326,14 @@ class Writer:
         for call in self.job.programs[rank][:self.job.enqueued[rank]]:
             state = "completed" if call.completed else (
                 "started" if self.job.timing and self.is_begun(rank, call) else "scheduled")
-            name = call.name
+            names = [call.name]
             if call.messages:
-                (is_send, peer, _), = call.messages
                 own = call.group.ranks.index(rank)
-                name = f"send {own}->{peer}" if is_send else f"recv {own}<-{peer}"
-            if call.coalesced:
+                names = [f"send {own}->{peer}" if is_send else f"recv {own}<-{peer}"
+                         for is_send, peer, _ in call.messages]
+            for name in names if call.coalesced else []:
                 entries.append(self.entry(call, name, len(entries), "scheduled"))
-                name = "coalesced"
+            name = "coalesced" if call.coalesced else names[0]
             entries.append(self.entry(call, name, len(entries), state))
         return entries if self.capacity is None else entries[-self.capacity:]
 
@@ -380,6 +391,7 @@ class Truth:
         self.kinds = kinds or {kind}
         self.drop = set(drop)   # ranks that leave no dump
         self.may_tie = False    # nothing tells the culprit from the others
+        self.is_any_call = False
 
 
 def pick(job, wants, least=1):
@@ -397,6 +409,40 @@ def missing_call(job):
     rank, i = pick(job, lambda rank, call: True)
     job.programs[rank][i].never = True
     return Truth("missing_call", {rank}, job.programs[rank][i])
+
+
+# What the others wait in follows from the program: calls that look wrong are of many kinds.
+LEFT_KINDS = {"missing_call", "other_collective", "size", "count", "split", "root", "order", "peer"}
+
+
+def leave(job, kind, edit):
+    """A rank leaves its program at a call: edit(its calls, the number of that one)."""
+    rank, i = pick(job, lambda rank, call: True)
+    truth = Truth(kind, {rank}, job.programs[rank][i], kinds=LEFT_KINDS)
+    edit(job.programs[rank], i)
+    truth.may_tie = truth.is_any_call = True
+    return truth
+
+
+def skip(job):
+    """It goes on with the next."""
+    def edit(program, i):
+        del program[i]
+    return leave(job, "skip", edit)
+
+
+def extra(job):
+    """It makes one that no other makes."""
+    def edit(program, i):
+        program.insert(i, Call(job.groups[0], "broadcast", [77], [77]))
+    return leave(job, "extra", edit)
+
+
+def early(job):
+    """It is at its end."""
+    def edit(program, i):
+        program[i:] = [Call(job.groups[0], "barrier", [1], [1])]
+    return leave(job, "early", edit)
 
 
 def no_dump(job):
@@ -473,13 +519,13 @@ def peer(job):
         return None
 
     def wrong(rank, call):
-        return not is_collective(call)
+        return not is_collective(call) and len(call.messages) == 1
     found = pick(job, wrong)
     rank, i = found
     call = job.programs[rank][i]
     (is_send, right, numel), = call.messages
-    usual = {c.messages[0][1] for c in job.programs[rank]
-             if c.messages and c.messages[0][0] == is_send}
+    usual = {to for c in job.programs[rank] for sends, to, _ in c.messages or ()
+             if sends == is_send}
     own = call.group.ranks.index(rank)
     others = [p for p in range(len(call.group.ranks)) if p not in usual and p != own]
     if not others:
@@ -545,7 +591,7 @@ def late(job):
 
 
 FAULTS = [missing_call, no_dump, other_collective, size, message_size, dtype, count, root, split,
-          peer, order, unfinished, not_started, late]
+          peer, order, unfinished, not_started, late, skip, extra, early]
 
 
 def make_case(random, folder, world=None):
@@ -563,7 +609,7 @@ def make_case(random, folder, world=None):
     # Dumps of bystanders may be missing: not those without whom nothing can be decided.
     others = [r for r in range(job.world)
               if r not in truth.culprits and (not truth.call or r not in truth.call.group.ranks)]
-    if others and random.random() < 0.2:
+    if others and not truth.is_any_call and random.random() < 0.2:
         truth.drop |= set(random.sample(others, min(len(others), random.randint(1, 2))))
     for rank in range(job.world):
         if rank not in truth.drop:

@@ -98,6 +98,39 @@ static void what_differs_is_named(void **state)
 	check((const char *const[]){ waits, reshaped, waits }, VERDICT, "unfinished - 2 0-2");
 }
 
+#define MESSAGE(name, sequence, time, state)                                                       \
+	"{\"record_id\":1,\"process_group\":[\"1\",\"pp\"],\"p2p_seq_id\":" sequence               \
+	",\"is_p2p\":true,\"profiling_name\":\"nccl:" name                                         \
+	"\",\"input_sizes\":[[8]],\"output_sizes\":[[8]],\"state\":\"" state                       \
+	"\",\"time_created_ns\":" time "}"
+#define EXCHANGE(own, peer, sequence, time, state)                                                 \
+	MESSAGE("send " own "->" peer, sequence, time, "scheduled")                                \
+	"," MESSAGE("recv " own "<-" peer, sequence, time,                                         \
+		    "scheduled") "," MESSAGE("coalesced", sequence, time, state)
+#define STEPS(own, peer)                                                                           \
+	EXCHANGE(own, peer, "1", "1000000001", "completed")                                        \
+	"," CALL("1", "1", "all_reduce", "8", "1000000002", "completed") "," EXCHANGE(             \
+		own, peer, "2", "1000000003", "completed") "," CALL("1", "2", "all_reduce", "8",   \
+								    "1000000004", "completed")
+
+/* Each of two waits for the other; a send and a receive are one rank that is waited for. */
+static void who_leaves_its_program_is_named(void **state)
+{
+	static const char skips[] = DUMP(
+		STEPS("0", "1") "," CALL("1", "3", "all_reduce", "8", "2000000000", "scheduled"));
+	static const char exchanges[] =
+		DUMP(STEPS("1", "0") "," EXCHANGE("1", "0", "3", "2000000000", "scheduled"));
+	static const char third[] =
+		DUMP(CALL("1", "1", "all_reduce", "8", "1000000002",
+			  "completed") "," CALL("1", "2", "all_reduce", "8", "1000000004",
+						"completed") "," CALL("1", "3", "all_reduce", "8",
+								      "2000000000", "scheduled"));
+
+	(void)state;
+	check((const char *const[]){ skips, exchanges, third }, "hang: kind culprit_ranks is_tie",
+	      "order 0 no");
+}
+
 static void nobody_is_blamed_for_what_is_not_known(void **state)
 {
 	/* Its buffer begins after the others began to wait. */
@@ -289,6 +322,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_never_called_is_named, enter_folder,
 						leave_folder),
 		cmocka_unit_test_setup_teardown(what_differs_is_named, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(who_leaves_its_program_is_named, enter_folder,
+						leave_folder),
 		cmocka_unit_test_setup_teardown(nobody_is_blamed_for_what_is_not_known,
 						enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(who_came_too_late_is_named, enter_folder,
