@@ -7,6 +7,7 @@
 
 #include "rules/budget_share.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* The parts of one kind of budget. */
@@ -177,6 +178,21 @@ void tsi_comm_evidence(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "budget.wall_total_ns");
 }
 
+/* Whoever waits for a rank that was not read seems to transfer. */
+static void doubt_transfer(struct rule_context *ctx)
+{
+	int64_t missing = tsi_rule_has(ctx, "distributed.missing_rank_count")
+				  ? tsi_rule_int(ctx, "distributed.missing_rank_count")
+				  : 0;
+
+	if (missing == 0)
+		return;
+	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_LOW);
+	tsi_rule_detail(ctx, "waiting for the %" PRId64 " missing rank%s counts as transfer",
+			missing, missing == 1 ? "" : "s");
+	tsi_rule_after(ctx, CAUSE_missing_rank);
+}
+
 void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 {
 	const char *gain = "what_if.ideal_overlap_gain_ns";
@@ -192,6 +208,7 @@ void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 	if (!tsi_rule_knows(ctx, gain)) {
 		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
 		tsi_rule_bound(ctx); /* an overlap hides no more than there is to compute */
+		doubt_transfer(ctx);
 		return;
 	}
 	int64_t gain_ns = tsi_rule_int(ctx, gain);

@@ -43,13 +43,20 @@ static double share_without(const struct rule_context *ctx, int64_t rank, double
 	return share;
 }
 
+/* Is the simulation right, and only its gain in doubt: for ranks not read, or apart ends? */
+static bool is_bound(const struct rule_context *ctx)
+{
+	return tsi_rule_has(ctx, WITHOUT) && tsi_rule_doubt(ctx, WITHOUT) &&
+	       tsi_rule_knows(ctx, "what_if.step_ns");
+}
+
 /* Did one rank alone hold the others up, for a part of the time that is worth a finding? */
 static bool has_hold_up(struct rule_context *ctx)
 {
 	double others;
 
 	if (tsi_rule_rows(ctx, HOLD_UPS) == 0 || tsi_names_slow_rank(ctx) ||
-	    !tsi_rule_knows(ctx, WITHOUT))
+	    !(tsi_rule_knows(ctx, WITHOUT) || is_bound(ctx)))
 		return false;
 	double share = share_without(ctx, tsi_rule_cell(ctx, HOLD_UPS, 0, "rank").integer, &others);
 	return share >= tsi_rule_parameter(ctx, "threshold") &&
@@ -95,6 +102,10 @@ static void fire_hold_up(struct rule_context *ctx)
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	tsi_rule_evidence(ctx, WITHOUT);
 	tsi_rule_simulated(ctx, GAIN_COMM_WAIT, tsi_rule_int(ctx, WITHOUT));
+	if (!is_bound(ctx))
+		return;
+	tsi_rule_detail(ctx, "%.140s", tsi_rule_doubt(ctx, WITHOUT));
+	tsi_rule_bound(ctx);
 }
 
 static void evaluate_dist_skew(struct rule_context *ctx)

@@ -181,6 +181,20 @@ static const struct rule_case cases[] = {
 	{ "DIST.COMM_BOUND", FIRES,
 	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS "what_if.ideal_overlap_gain_ns 16000000\n",
 	  NULL, "med: communication takes 30.0 % of the step [15000000 ns]" },
+	/* Where the ends of collectives decide on the gain, the least of it; else all is a bound. */
+	{ "DIST.COMM_BOUND", FIRES,
+	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS
+	  "what_if.ideal_overlap_gain_ns 14000000\n"
+	  "what_if.ideal_overlap_least_ns 4000000\nwhat_if.end_spread_ratio 0.14\n"
+	  "! what_if.ideal_overlap_gain_ns apart\n",
+	  NULL,
+	  "med: communication takes 30.0 % of the step (overlap alone saves at least that: "
+	  "members of collectives end 14 % of the step apart, which may change as well) "
+	  "[4000000 ns]" },
+	{ "DIST.COMM_BOUND", FIRES,
+	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS "distributed.missing_rank_count 2\n", NULL,
+	  "med: communication takes 30.0 % of the step (waiting for the 2 missing ranks counts as "
+	  "transfer) [15000000 ns]" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "50"), NULL,
 	  "med: transfer takes 25.0 % of the step" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "49"), NULL, "" },
