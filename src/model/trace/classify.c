@@ -173,7 +173,9 @@ static const struct name_rule host_names[] = {
 	{ "ProfilerStep#", AT_START, TSCOPE_SPAN_ANNOTATION },
 	{ "Optimizer.step#", AT_START, TSCOPE_SPAN_ANNOTATION },
 	{ "Optimizer.zero_grad#", AT_START, TSCOPE_SPAN_ANNOTATION },
-	{ "enumerate(DataLoader)#", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "enumerate(Data", AT_START, TSCOPE_SPAN_ANNOTATION }, /* …Loader)#, …Pipe)# */
+	{ "DistributedDataParallel.", AT_START, TSCOPE_SPAN_ANNOTATION },
+	{ "## ", AT_START, TSCOPE_SPAN_ANNOTATION }, /* what people write around code */
 };
 
 static const struct name_rule slice_names[] = {
