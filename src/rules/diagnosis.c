@@ -313,7 +313,10 @@ static bool is_urgent(const struct kept *kept)
 	}
 }
 
-/* A gain weighs as much as it is certain; a finding without one as the least of its severity. */
+/*
+ * A gain weighs as much as it is certain; a finding without one as the least of its severity. What
+ * a rule itself calls a remark stands behind the causes that others name.
+ */
 static double weight_of(const struct kept *kept, int64_t gain_ns, int64_t step_ns)
 {
 	static const double certainty[] = {
@@ -326,8 +329,11 @@ static double weight_of(const struct kept *kept, int64_t gain_ns, int64_t step_n
 
 	if (is_urgent(kept))
 		return INFINITY;
-	if (kept->claim_count > 0 && step_ns > 0)
-		return (double)gain_ns / (double)step_ns * certainty[kept->finding.confidence];
+	if (kept->claim_count > 0 && step_ns > 0) {
+		double weight =
+			(double)gain_ns / (double)step_ns * certainty[kept->finding.confidence];
+		return severity == TSCOPE_SEVERITY_LOW ? fmin(weight, SHARE_OF_MED) : weight;
+	}
 	return shares[severity] ? *shares[severity] : 0;
 }
 

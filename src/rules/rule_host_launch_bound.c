@@ -2,6 +2,10 @@
 /* HOST.LAUNCH_BOUND: the device idles because launching its next work takes the host too long. */
 #include "rules/idle_finding.h"
 
+#include <string.h>
+
+#define CALLS "launches.by_name"
+
 static const struct idle_claim launch_claim = { { "op_overhead", "launch_call", "start_latency" } };
 
 static void tell_launches(struct rule_context *ctx, double count)
@@ -11,6 +15,15 @@ static void tell_launches(struct rule_context *ctx, double count)
 	tsi_rule_detail(ctx, "%.0f launch call%s per step", count, is_one ? "" : "s");
 }
 
+static bool has_graph_launches(const struct rule_context *ctx)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, CALLS); row++)
+		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, CALLS, row, "kind")),
+			   "graph_launch") == 0)
+			return true;
+	return false;
+}
+
 static void evaluate_host_launch_bound(struct rule_context *ctx)
 {
 	if (!tsi_judge_idle(ctx, &launch_claim, "the device waits for the host to launch work for ",
@@ -18,6 +31,9 @@ static void evaluate_host_launch_bound(struct rule_context *ctx)
 		return;
 	if (tsi_rule_has(ctx, "launches.launches_per_step"))
 		tell_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));
+	if (has_graph_launches(ctx))
+		tsi_rule_advice(ctx, "capture what is still launched one by one into the graphs "
+				     "that are replayed already, or enlarge the batch");
 }
 
 const struct rule tsi_rule_host_launch_bound = {

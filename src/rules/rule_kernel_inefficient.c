@@ -26,6 +26,20 @@ static double judge_efficiency(const struct rule_context *ctx, size_t row)
 	return ns * (1 - ratio / reachable);
 }
 
+/* FLOPs by byte of products whose sizes fill any device: 3000 x 3000 x 3000 in 16 bits. */
+static const double enough_intensity = 1000;
+
+static void advise(struct rule_context *ctx, size_t row)
+{
+	if (tsi_operator_number(ctx, row, "intensity") >= enough_intensity)
+		tsi_rule_advice(
+			ctx, "try other kernels (torch.compile(mode=\"max-autotune\"), TunableOp "
+			     "on AMD, torch.backends.cudnn.benchmark for convolutions) and a "
+			     "library that knows the device (newer cuBLAS, cuDNN, hipBLASLt); "
+			     "the sizes are large enough; look at the device's clocks "
+			     "(nvidia-smi -q -d CLOCK,POWER, amd-smi metric)");
+}
+
 static void evaluate_kernel_inefficient(struct rule_context *ctx)
 {
 	struct slow_products slow = tsi_find_products(ctx, judge_efficiency);
@@ -39,6 +53,7 @@ static void evaluate_kernel_inefficient(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "they reach %.0f %% of their roofline on average",
 			100 * reachable * (1 - slow.gain_ns / slow.ns));
 	tsi_tell_products(ctx, &slow);
+	advise(ctx, slow.worst[0].row);
 	tsi_rule_bound(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	tsi_gain_products(ctx, &slow);

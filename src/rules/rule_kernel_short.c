@@ -21,9 +21,9 @@ static void blame_gaps(struct rule_context *ctx, double share)
 		tsi_rule_cause(ctx, CAUSE_launch_overhead);
 	}
 	if (2 * graph >= share)
-		tsi_rule_advice(ctx, "graphs are replayed already, so launching no longer costs: "
-				     "fuse kernels (torch.compile, fused attention and optimizer) "
-				     "or enlarge the batch");
+		tsi_rule_advice(ctx, "fuse kernels (torch.compile, fused attention and optimizer) "
+				     "or enlarge the batch; graphs are replayed already, so "
+				     "launching no longer costs");
 }
 
 static void evaluate_kernel_short(struct rule_context *ctx)

@@ -175,6 +175,15 @@ static void advise(struct rule_context *ctx, const char *span)
 				     "threshold to what these reach");
 }
 
+/* One rank alone may have waited for the others each time. */
+static enum tscope_severity grade(const struct rule_context *ctx, const struct source *source,
+				  double speed)
+{
+	if (source == &one_rank)
+		return TSCOPE_SEVERITY_LOW;
+	return speed < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH : TSCOPE_SEVERITY_MED;
+}
+
 static void evaluate_nccl_low_bandwidth(struct rule_context *ctx)
 {
 	const struct source *source = choose_source(ctx);
@@ -184,10 +193,8 @@ static void evaluate_nccl_low_bandwidth(struct rule_context *ctx)
 
 	if (slow.total_ns <= 0 || !(share >= tsi_rule_parameter(ctx, "share")))
 		return;
-	tsi_rule_fire(ctx,
-		      speed < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH
-							      : TSCOPE_SEVERITY_MED,
-		      "large collectives reach only %.1f GB/s %s", speed, source->title);
+	tsi_rule_fire(ctx, grade(ctx, source, speed), "large collectives reach only %.1f GB/s %s",
+		      speed, source->title);
 	tsi_rule_detail(ctx, "bus bandwidth of the %s %s of %.1f MiB; %s", source->which,
 			slow.most.kind, slow.most.bytes / 0x1p20, source->remark);
 	tsi_rule_detail(ctx, "such messages take %.0f %% of the %s' time", 100 * share,
@@ -204,10 +211,10 @@ const struct rule tsi_rule_nccl_low_bandwidth = {
 		.trigger = "Fires where collectives of at least bytes bytes, the fastest of whose "
 			   "size reaches less than threshold GB/s of bus bandwidth, take at least "
 			   "share of all collectives' time; high below high GB/s, else med. "
-			   "Seen from one rank, waiting for others counts as time: ranks that "
-			   "always come late make links look slow. Where collectives match "
-			   "across the ranks of a run, waiting is taken out, and the median of "
-			   "each size is judged.",
+			   "Seen from one rank it is low: waiting for others counts as time, and "
+			   "ranks that always come late make links look slow. Where collectives "
+			   "match across the ranks of a run, waiting is taken out, and the median "
+			   "of each size is judged.",
 		.meaning = "Messages of this size are as fast as their link: 12 GB/s for PCIe 3 or "
 			   "100 Gbit/s, 50 for 400 Gbit/s, hundreds for NVLink. Less than 10 GB/s "
 			   "means that another path is taken; less than 2 mostly means TCP.",
@@ -217,7 +224,8 @@ const struct rule tsi_rule_nccl_low_bandwidth = {
 			  "with nccl-tests on the same hosts, and set threshold to what these "
 			  "reach",
 		.example = "20 all-reduces of 64 MiB among 8 ranks, the fastest in 50 ms: 67.1 MB "
-			   "\xc3\x97 14/8 \xc3\xb7 50 ms are 2.3 GB/s, a finding of severity med.",
+			   "\xc3\x97 14/8 \xc3\xb7 50 ms are 2.3 GB/s, a finding of severity med "
+			   "where the ranks match, else low.",
 		.parameters = {
 			{ "threshold", 10, "GB/s of bus bandwidth below which it fires" },
 			{ "high", 2, "GB/s below which it is severe" },

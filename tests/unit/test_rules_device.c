@@ -457,6 +457,12 @@ static void advice_follows_what_is_slow(void **state)
 		  "Volta and Turing" },
 		{ "KERNEL.PADDING", PRODUCTS PRODUCT("bf16", 1, "g", 60000000, 6000000) "\n",
 		  "50257 tokens become 50304" },
+		{ "KERNEL.INEFFICIENT",
+		  PRODUCTS PRODUCT("bf16", 16, "g", 60000000, 6000000) "intensity=999.0\n",
+		  "give each call more rows" },
+		{ "KERNEL.INEFFICIENT",
+		  PRODUCTS PRODUCT("bf16", 16, "g", 60000000, 6000000) "intensity=1000.0\n",
+		  "large enough" },
 		{ "KERNEL.LOW_PRECISION",
 		  "flops.has_bf16 no\n" MATRIX(0, 0) PRODUCT(
 			  "fp32", 16, "g", 60000000, 50000000) "half_roofline_ns=20000000\n",

@@ -313,6 +313,19 @@ static void advice_is_for_who_waits(void **state)
 	check_first(SYNC_BY(""), "SYNC.BLOCKING", "find what waits");
 }
 
+#define CALLS_OF(kind) LATE(12000000, 0, 0) "launches.by_name name=n kind=" kind " count=9\n"
+
+static void advice_fits_what_runs(void **state)
+{
+	(void)state;
+	check_first(CALLS_OF("launch"), "HOST.LAUNCH_BOUND", "torch.compile");
+	check_first(CALLS_OF("graph_launch"), "HOST.LAUNCH_BOUND",
+		    "capture what is still launched");
+	check_first(IDLE_OF(python, 12), "HOST.PYTHON", "record with_stack=True");
+	check_first(IDLE_OF(python, 12) "idle.python_frame_count 7\n", "HOST.PYTHON",
+		    "move preparation");
+}
+
 /* The device idles because of late launches: the rule with more details speaks. */
 static void one_cause_is_told_once(void **state)
 {
@@ -337,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_on_the_host),
 		cmocka_unit_test(advice_is_for_who_waits),
+		cmocka_unit_test(advice_fits_what_runs),
 		cmocka_unit_test(one_cause_is_told_once),
 	};
 

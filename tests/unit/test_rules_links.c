@@ -62,6 +62,13 @@ static const struct rule_case cases[] = {
 	  "med: large collectives reach only 3.0 GB/s even at their fastest (bus bandwidth of the "
 	  "fastest all_reduce of 64.0 MiB; at least, as it may have waited for ranks that were not "
 	  "read; such messages take 100 % of the transfers' time)" },
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  COLLECTIVES TRANSFERS MESSAGES(67108864, 2000000000.0, "on_host=no"), NULL, "med" },
+	{ "NCCL.LOW_BANDWIDTH", AT,
+	  COLLECTIVES TRANSFERS MESSAGES(67108864, 1999999999.0, "on_host=no"), NULL, "high" },
+	{ "NCCL.LOW_BANDWIDTH", CHANGED,
+	  COLLECTIVES TRANSFERS MESSAGES(67108864, 2000000000.0, "on_host=no"),
+	  "NCCL.LOW_BANDWIDTH.high=2.1", "high" },
 	/* Faster than any link: reduced in the switch. */
 	{ "NCCL.LOW_BANDWIDTH", QUIET,
 	  COLLECTIVES TRANSFERS MESSAGES(67108864, 2000000000000.0, "on_host=no"), NULL, "" },
@@ -82,7 +89,7 @@ static const struct rule_case cases[] = {
 				 "mean_ns=60000000 min_ns=60000000 message_bytes=67108864 "
 				 "bus_bytes_per_second=3000000000.0\n",
 	  NULL,
-	  "med: large collectives reach only 3.0 GB/s even at their fastest (bus bandwidth of the "
+	  "low: large collectives reach only 3.0 GB/s even at their fastest (bus bandwidth of the "
 	  "fastest all_reduce of 64.0 MiB; at least, as it may have waited; such messages take 90 "
 	  "% of the collectives' time)" },
 	{ "NCCL.LOW_BANDWIDTH", AT,

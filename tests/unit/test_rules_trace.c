@@ -114,6 +114,13 @@ static const struct rule_case cases[] = {
 	{ "TRACE.UNLINKED", AT, LINKS(0.099999), NULL, "" },
 	{ "TRACE.UNLINKED", AT, LINKS(0.50), NULL, "high" },
 	{ "TRACE.UNLINKED", AT, LINKS(0.499999), NULL, "med" },
+	/* A busy device: what it waits for is known all the same. */
+	{ "TRACE.UNLINKED", AT, LINKS(0.30) "step_time.mean_ns 1000000\nidle.unlinked_ns 49999\n",
+	  NULL, "low" },
+	{ "TRACE.UNLINKED", AT, LINKS(0.30) "step_time.mean_ns 1000000\nidle.unlinked_ns 50000\n",
+	  NULL, "med" },
+	{ "TRACE.UNLINKED", AT, LINKS(0.50) "step_time.mean_ns 1000000\nidle.unlinked_ns 49999\n",
+	  NULL, "med" },
 	/* Without device events there is nothing to link. */
 	{ "TRACE.UNLINKED", QUIET, "integrity.device_event_count 0\n", NULL, "" },
 	{ "TRACE.UNLINKED", SKIPPED, "", NULL,
