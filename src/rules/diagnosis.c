@@ -92,7 +92,8 @@ static enum rule_cause serving_kin(const struct tscope_diagnosis *diagnosis, enu
 {
 	bool is_launch = kin == CAUSE_launch_overhead;
 	bool is_host = kin == CAUSE_host_python || kin == CAUSE_sync_drain ||
-		       kin == CAUSE_cpu_only_work || (kin == CAUSE_unrecorded_work && is_summary);
+		       kin == CAUSE_cpu_only_work ||
+		       (is_summary && (kin == CAUSE_unrecorded_work || kin == CAUSE_COUNT));
 
 	if (is_launch && has_cause(diagnosis, CAUSE_graph_missed))
 		return CAUSE_graph_missed;

@@ -176,6 +176,8 @@ void tsi_tell_efficiency_lines(struct rule_context *ctx, bool is_top_in_title)
 	if (top == &other_of_trace) {
 		const struct idle_cause_row *largest = tsi_main_idle_cause(ctx);
 		tsi_rule_cause(ctx, largest->cause);
+		if (!tsi_has_own_rule(largest))
+			tsi_rule_merge_with(ctx, CAUSE_COUNT);
 		tsi_gain_idle(ctx, largest);
 		return;
 	}

@@ -34,7 +34,7 @@ static const struct idle_cause_row rows[] = {
 	ROW(startup, "start-up", cold_start, STARTUP),
 	ROW(launch_stall, "launch calls that stall", launch_overhead, HOST_STALL),
 	ROW(cpu_work, "operators on the CPU", cpu_only_work, CPU_WORK),
-	ROW(op_stall, "pauses inside operators", launch_overhead, HOST_STALL),
+	ROW(op_stall, "pauses inside operators", cpu_only_work, HOST_STALL),
 	ROW(op_overhead, "operator dispatch", launch_overhead, LAUNCH),
 	ROW(python, "Python between operators", host_python, PYTHON),
 	ROW(host_unrecorded, "unrecorded host time", unrecorded_work, PYTHON),
@@ -47,6 +47,17 @@ static const struct idle_cause_row rows[] = {
 	ROW(unlinked, "work without a recorded launch", unrecorded_work, UNRECORDED),
 	ROW(edge, "the edges of the capture", unrecorded_work, UNRECORDED),
 };
+
+bool tsi_has_own_rule(const struct idle_cause_row *row)
+{
+	static const char *const without[] = { "launch_stall", "op_stall", "host_unrecorded",
+					       "unlinked" };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(without); i++)
+		if (strcmp(row->name, without[i]) == 0)
+			return false;
+	return true;
+}
 
 static const struct idle_cause_row *row_of(const char *cause)
 {

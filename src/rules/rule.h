@@ -29,6 +29,7 @@ enum rule_cause {
 #define CAUSE(name, kin) CAUSE_##name,
 #include "rules/cause_list.h"
 #undef CAUSE
+	CAUSE_COUNT, /* of no rule: to be merged with neither */
 };
 
 enum { RULE_MAX_COMMON_EVIDENCE = 8 };

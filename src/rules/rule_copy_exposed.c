@@ -32,7 +32,10 @@ static void evaluate_copy_exposed(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "exposed memory copies take %.1f %% of the step", 100 * share);
 	tell_direction(ctx);
-	tsi_gain_share(ctx, GAIN_COPY, share);
+	/* Overlapped, a step still takes as long as its copies. */
+	if (share > 0.5)
+		tsi_rule_bound(ctx);
+	tsi_gain_share(ctx, GAIN_COPY, fmin(share, 1 - share));
 }
 
 const struct rule tsi_rule_copy_exposed = {
@@ -43,7 +46,8 @@ const struct rule tsi_rule_copy_exposed = {
 			   "threshold of the steps' time; high from high on, else med.",
 		.meaning = "The device has engines that copy while kernels run, so that most "
 			   "copies can be free. A twentieth of the step that only copies is more "
-			   "than setting up a batch needs.",
+			   "than setting up a batch needs. Where copies take more than half of "
+			   "the step, hiding all else behind them wins no more than the rest.",
 		.advice = "copy the next batch on a stream of its own while this one is computed, "
 			  "from pinned memory with non_blocking=True; make tensors on the device "
 			  "(device=) instead of moving them; zero_grad(set_to_none=True) instead "

@@ -74,7 +74,9 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 			tsi_rule_longest(ctx, DIRECTIONS, row);
 	if (blocked_ratio(ctx) >= BLOCKING_RATIO)
 		tsi_rule_cause(ctx, CAUSE_blocking_copy);
-	/* Only what no kernel hides makes the step longer. */
+	/* Only what no kernel hides makes the step longer; how fast the link is is not known. */
+	tsi_rule_bound(ctx);
+	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	double exposed = tsi_budget_share(ctx, "budget.exposed_copy_total_ns");
 	tsi_gain_share(ctx, GAIN_COPY, exposed < share ? exposed : share);
 }

@@ -20,6 +20,8 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, main_cause->fact);
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	tsi_rule_cause(ctx, main_cause->cause);
+	if (!tsi_has_own_rule(main_cause))
+		tsi_rule_merge_with(ctx, CAUSE_COUNT);
 	tsi_gain_idle(ctx, main_cause);
 	if (main_cause->cause == CAUSE_unrecorded_work)
 		tsi_rule_wins_nothing(ctx);

@@ -345,6 +345,27 @@ static void one_cause_is_told_once(void **state)
 	fact_values_free(&facts);
 }
 
+/* Of 55 ms idle 40 are pauses inside operators: the 12 of late launches do not speak for them. */
+static void a_small_cause_does_not_speak_for_a_large_one(void **state)
+{
+	(void)state;
+	struct fact_values facts = fact_values(
+		LATE(12000000, 0, 0) "idle.op_stall_ns 40000000\nidle.total_ns 55000000\n");
+	struct tscope_diagnosis *diagnosis;
+
+	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 2);
+	struct tscope_finding first = tscope_diagnosis_finding(diagnosis, 0);
+	assert_string_equal(first.rule->id, "GPU.IDLE");
+	assert_string_equal(first.cause, "cpu_only_work");
+	assert_int_equal(first.gain_ns, 40000000);
+	struct tscope_finding second = tscope_diagnosis_finding(diagnosis, 1);
+	assert_string_equal(second.rule->id, "HOST.LAUNCH_BOUND");
+	assert_int_equal(second.gain_ns, 12000000);
+	tscope_diagnosis_free(diagnosis);
+	fact_values_free(&facts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +373,7 @@ int main(void)
 		cmocka_unit_test(advice_is_for_who_waits),
 		cmocka_unit_test(advice_fits_what_runs),
 		cmocka_unit_test(one_cause_is_told_once),
+		cmocka_unit_test(a_small_cause_does_not_speak_for_a_large_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
