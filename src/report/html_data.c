@@ -33,7 +33,7 @@ static const struct picture_table {
 	{ "series.steps", MAX_POINTS },
 	{ "flops.by_operator", 300 },
 	{ "snapshot.timeline", MAX_POINTS },
-	{ "snapshot.curves", 30 },
+	{ "snapshot.site_timeline", MAX_POINTS },
 	{ "snapshot.sites", 40 },
 	{ "snapshot.by_role", 20 },
 	{ "memory_timeline.by_category", 20 },

@@ -8,6 +8,7 @@
 
 enum {
 	FILTER_ROWS = 8, /* a table with more rows has a field to filter by */
+	SHORT_NAME = 24, /* characters that stand on one line */
 	MAX_POINTS = 400,
 	POINT_STEP = 2, /* of a curve, in pixels */
 	CURVE_HEIGHT = 36,
@@ -43,9 +44,15 @@ static void put_value(FILE *out, struct tscope_value value, enum tscope_unit uni
 
 static void put_cell(FILE *out, const struct doc_column *column, const struct doc_cell *cell)
 {
-	bool is_name = column->unit == TSCOPE_UNIT_TEXT;
+	const char *name = cell->text                              ? cell->text
+			   : cell->value.kind == TSCOPE_VALUE_TEXT ? cell->value.text
+								   : "";
+	bool is_short = strlen(name) <= SHORT_NAME;
 
-	fprintf(out, "<td%s", is_name ? " class=\"name\"" : "");
+	if (column->unit == TSCOPE_UNIT_TEXT)
+		fprintf(out, "<td class=\"name%s\"", is_short ? " short" : "");
+	else
+		fputs("<td", out);
 	put_sort_key(out, cell->value);
 	if (cell->text && cell->value.kind == TSCOPE_VALUE_TEXT) {
 		fputs(" title=\"", out);
@@ -98,6 +105,8 @@ void tsi_html_table(FILE *out, const struct doc_table *table, const char *label)
 		return;
 	fprintf(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table: ");
 	tsi_html_text(out, label);
+	fputs(", ", out);
+	tsi_html_text(out, table->columns[0].heading);
 	fprintf(out, "\"><table class=\"data%s\">",
 		table->row_count > FILTER_ROWS ? " filter" : "");
 	put_head(out, table);
@@ -202,9 +211,9 @@ void tsi_html_heat(FILE *out, const struct doc_heat *heat)
 {
 	fprintf(out,
 		"<svg class=\"heat\" role=\"img\" aria-label=\"%zu rows of ranks, steps %" PRId64
-		" to %" PRId64 "\" width=\"%zu\" height=\"%zu\">",
+		" to %" PRId64 "\" width=\"%zu\" viewBox=\"0 0 %zu %zu\">",
 		heat->row_count, heat->first_step, heat->last_step, heat->column_count * CELL,
-		heat->row_count * CELL);
+		heat->column_count * CELL, heat->row_count * CELL);
 	for (size_t y = 0; y < heat->row_count; y++) {
 		for (size_t x = 0; x < heat->column_count; x++) {
 			double ratio = heat->ratios[y * heat->column_count + x];

@@ -168,10 +168,13 @@ static void put_meter(struct page *page, const struct doc_meter *meter)
 	enter(page, GROUP_METERS);
 	fprintf(page->out, "<tr class=\"");
 	put_color_class(page->out, label);
-	fprintf(page->out, "%s\"><th scope=\"row\">", label > meter->label ? " sub" : "");
-	tsi_html_text(page->out, label);
+	fprintf(page->out, "%s\">", label > meter->label ? " sub" : "");
+	if (*label != '\0')
+		put(page, "<th scope=\"row\">", label, "</th>");
+	else
+		fputs("<td></td>", page->out);
 	tsi_number_people_int(text, meter->shown, meter->unit);
-	put(page, "</th><td>", text, "</td><td>");
+	put(page, "<td>", text, "</td><td>");
 	tsi_number_people(text, (struct tscope_value){ .kind = TSCOPE_VALUE_REAL, .real = share },
 			  TSCOPE_UNIT_RATIO);
 	put(page, "", meter->whole > 0 ? text : "", "</td><td class=\"name\">");

@@ -5,7 +5,8 @@
 usage: check_page.py TSCOPE TESTDATA [PICTURES]
 
 Drives Debian's chromium through a pipe, one page at a time. Skipped where there is none. PICTURES is a folder for
-screenshots, light, dark and as printed.
+screenshots, light, dark, as printed, and of a telephone. Pages of real traces are opened where these are at hand, and
+where AXE names the file axe.min.js (npm pack axe-core) it looks at each page, too.
 """
 import base64
 import json
@@ -27,10 +28,19 @@ PAGES = {
     "report ranks_slow_host": ["budget", "timeline", "heat"],
     "report run_sick": ["budget"],
     "report three_jobs": [],
-    "memory oom.pickle": ["memory"],
+    "memory oom.pickle": ["memory"],  # by site, see BY_SITE
     "memory memory_timeline.json.gz": ["memory"],
     "hang hang_order": [],
     "diff run_before run_after": ["waterfall"],
+}
+REAL = {
+    "trace pytorch+kineto/tb_plugin/samples/*/worker0*": ["budget", "timeline", "tree"],
+    "trace facebookresearch+HolisticTraceAnalysis/tests/data/df_index_resolver/*": ["timeline", "tree"],
+    "trace AMD-AGI+TraceLens/tests/traces/mi300/resnet_act_checkpoint.json.gz": ["budget", "timeline", "tree", "roofline"],
+    "trace harryjmoss+particle_transformer/cpu_tensorboard_logs/hmoss-6a49xb_4025559*": ["timeline", "tree"],
+    "memory ZidongLiu+DeComFL/*/memory.pickle": ["memory"],
+    "memory Wedsonlin+assignment2-systems/results/medium_128_training*": ["memory"],
+    "report ByteDance-Seed+StragglerAnalysis/data/timeline-ST.json.gz": [],
 }
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--"
 SLICES = 100_000
@@ -118,6 +128,15 @@ FRAMES = r"""(async () => {
   }
   return times.sort((a, b) => a - b)[20];
 })()"""
+
+
+BY_SITE = "document.querySelectorAll('section[id$=-memory] polygon').length > 1 ? 'by site' : 'no memory by site'"
+
+# At the width of a telephone nothing but tables and drawings, which scroll by themselves, is wider than the page.
+NARROW = "document.documentElement.scrollWidth <= 390 ? 'narrow' : 'wide on a telephone: ' + document.documentElement.scrollWidth"
+
+AXE = r"""(async () => (await axe.run()).violations.filter(v => v.impact === "serious" || v.impact === "critical")
+  .map(v => "axe: " + v.impact + " " + v.id + ": " + v.nodes[0].html.slice(0, 200)))()"""
 
 
 class Browser:
@@ -238,11 +257,42 @@ def check(browser, name, views, pictures):
     for script, good in ((SORTED, "sorted"), (FILTERED, "filtered"), (ZOOMED, "zoomed")):
         if (result := browser.ask(script)) not in (good, "none"):
             wrong.append(str(result))
+    if name == "memory-oom" and (result := browser.ask(BY_SITE)) != "by site":
+        wrong.append(result)
+    axe = os.environ.get("AXE")
+    if axe:
+        browser.call("Runtime.evaluate", expression=pathlib.Path(axe).read_text())
     for theme in ("light", "dark"):
         browser.ask(f"setTheme('{theme}')")
-        wrong += [f"{theme}: {text}" for text in browser.ask(ACCESSIBLE)]
+        wrong += [f"{theme}: {text}" for text in browser.ask(ACCESSIBLE) + (browser.ask(AXE) if axe else [])]
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    browser.open(path)
+    if (result := browser.ask(NARROW)) != "narrow":
+        wrong.append(result)
     wrong += browser.complaints
+    browser.call("Emulation.clearDeviceMetricsOverride")
     return wrong
+
+
+def name_of(command, inputs):
+    return "-".join([command] + [pathlib.Path(i).stem for i in inputs])
+
+
+def write_pages(tscope, testdata, work):
+    """Name -> pictures that its page must have."""
+    cases = {}
+    for line, views in PAGES.items():
+        command, *inputs = line.split()
+        cases[name_of(command, inputs)] = views
+        write_page(tscope, [command] + [testdata / i for i in inputs], work / (name_of(command, inputs) + ".html"))
+    real = pathlib.Path(os.environ.get("TSCOPE_SHARED", testdata.resolve().parent.parent / "shared")) / "data"
+    for line, views in REAL.items():
+        command, pattern = line.split()
+        path = next(iter(sorted(real.glob(pattern))), None) if real.is_dir() else None
+        if path:
+            cases["real-" + path.parts[-1]] = views
+            write_page(tscope, [command, path], work / ("real-" + path.parts[-1] + ".html"))
+    return cases
 
 
 def main():
@@ -253,11 +303,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="tscope-page-", ignore_cleanup_errors=True) as folder:
         work = pathlib.Path(folder)
-        cases = {}
-        for line, views in PAGES.items():
-            command, *inputs = line.split()
-            cases["-".join([command] + [pathlib.Path(i).stem for i in inputs])] = views
-            write_page(tscope, [command] + [testdata / i for i in inputs], work / ("-".join([command] + [pathlib.Path(i).stem for i in inputs]) + ".html"))
+        cases = write_pages(tscope, testdata, work)
         hostile_trace(work / "hostile.json")
         write_page(tscope, ["trace", work / "hostile.json"], work / "hostile.html")
         cases["hostile"] = ["timeline", "tree"]
@@ -298,6 +344,10 @@ def keep_pictures(browser, folder, name):
     browser.ask("setTheme('light')")
     browser.picture(folder / f"{name}-print.png")
     browser.call("Emulation.setEmulatedMedia", media="")
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    browser.ask("new Promise(done => setTimeout(done, 100))")
+    browser.picture(folder / f"{name}-telephone.png")
+    browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 if __name__ == "__main__":

@@ -156,6 +156,25 @@ static void sites(void **state)
 		    "snapshot.sites: freed_count lifetime_ns longest_ns lifetime_entries "
 		    "longest_entries",
 		    "1 30000 30000 2 2\n0 0 0 0 0\n0 0 0 0 0\n");
+	/* At each entry the sum is active_bytes of the timeline. */
+	check_table(a, "snapshot.site_timeline: site index bytes",
+		    "model.py:7:forward 0 0\nmodel.py:7:forward 1 0\n"
+		    "model.py:7:forward 2 6000000\nmodel.py:7:forward 3 14000000\n"
+		    "model.py:7:forward 4 14000000\nmodel.py:7:forward 5 8000000\n"
+		    "model.py:7:forward 6 8000000\nmodel.py:7:forward 7 8000000\n"
+		    "model.py:7:forward 8 8000000\nmodel.py:7:forward 9 8000000\n"
+		    "model.py:7:forward 10 8000000\nmodel.py:7:forward 11 8000000\n"
+		    "model.py:3:__init__ 0 0\nmodel.py:3:__init__ 1 4000000\n"
+		    "model.py:3:__init__ 2 4000000\nmodel.py:3:__init__ 3 4000000\n"
+		    "model.py:3:__init__ 4 4000000\nmodel.py:3:__init__ 5 4000000\n"
+		    "model.py:3:__init__ 6 4000000\nmodel.py:3:__init__ 7 4000000\n"
+		    "model.py:3:__init__ 8 4000000\nmodel.py:3:__init__ 9 4000000\n"
+		    "model.py:3:__init__ 10 4000000\nmodel.py:3:__init__ 11 4000000\n"
+		    "train.py:20:main 0 0\ntrain.py:20:main 1 0\ntrain.py:20:main 2 0\n"
+		    "train.py:20:main 3 0\ntrain.py:20:main 4 0\ntrain.py:20:main 5 0\n"
+		    "train.py:20:main 6 5000000\ntrain.py:20:main 7 5000000\n"
+		    "train.py:20:main 8 5000000\ntrain.py:20:main 9 5000000\n"
+		    "train.py:20:main 10 5000000\ntrain.py:20:main 11 5000000\n");
 	analyzed_free(a);
 }
 

@@ -28,6 +28,8 @@ static const struct tscope_fact_def segments_columns[] = { SEGMENTS_COLUMNS(TSI_
 static const struct tscope_fact_def curves_columns[] = { CURVES_COLUMNS(TSI_FACT_DEF) };
 static const struct tscope_fact_def timeline_columns[] = { TIMELINE_COLUMNS(TSI_FACT_DEF) };
 static const struct tscope_fact_def role_columns[] = { ROLE_COLUMNS(TSI_FACT_DEF) };
+static const struct tscope_fact_def site_timeline_columns[] = { SITE_TIMELINE_COLUMNS(
+	TSI_FACT_DEF) };
 static const struct tscope_fact_def sites_columns[] = { SITES_COLUMNS(TSI_FACT_DEF) };
 static const struct tscope_fact_def ooms_columns[] = { OOMS_COLUMNS(TSI_FACT_DEF) };
 static const struct tscope_fact_def remedies_columns[] = { REMEDIES_COLUMNS(TSI_FACT_DEF) };

@@ -108,6 +108,8 @@ enum snapshot_fact { SNAPSHOT_FACTS(TSI_FACT_ID) SNAPSHOT_FACT_COUNT };
 	X(SNAPSHOT_CURVES, "curves", curves_columns, "memory over time, in figures")               \
 	X(SNAPSHOT_TIMELINE, "timeline", timeline_columns, "memory over time, as a sketch")        \
 	X(SNAPSHOT_BY_ROLE, "by_role", role_columns, "what was live at the peak, by role")         \
+	X(SNAPSHOT_SITE_TIMELINE, "site_timeline", site_timeline_columns,                          \
+	  "what the largest sites held over time, as a sketch")                                    \
 	X(SNAPSHOT_SITES, "sites", sites_columns, "allocation sites, by bytes at the peak")        \
 	X(SNAPSHOT_OOMS, "ooms", ooms_columns, "requests that failed")                             \
 	X(SNAPSHOT_OOM_REMEDIES, "oom_remedies", remedies_columns,                                 \
@@ -187,6 +189,14 @@ enum curves_column { CURVES_COLUMNS(TSI_FACT_ID) };
 	X(TIMELINE_RESERVED_BYTES, "reserved_bytes", BYTES, "most that segments held")
 
 enum timeline_column { TIMELINE_COLUMNS(TSI_FACT_ID) };
+
+#define SITE_TIMELINE_COLUMNS(X)                                                                   \
+	X(SITE_TIMELINE_DEVICE, "device", COUNT, "device")                                         \
+	X(SITE_TIMELINE_SITE, "site", TEXT, "as in sites; (others): all but the largest")          \
+	X(SITE_TIMELINE_INDEX, "index", COUNT, "entry, the same ones for all sites of a device")   \
+	X(SITE_TIMELINE_BYTES, "bytes", BYTES, "live after that entry")
+
+enum site_timeline_column { SITE_TIMELINE_COLUMNS(TSI_FACT_ID) };
 
 #define ROLE_COLUMNS(X)                                                                            \
 	X(ROLE_DEVICE, "device", COUNT, "device")                                                  \
@@ -282,6 +292,9 @@ struct tscope_value tsi_snapshot_ns(int64_t time_us);
 void tsi_snapshot_put_totals(const struct snapshot_view *view, struct fact_sheet *out);
 void tsi_snapshot_put_history(const struct snapshot_view *view, struct fact_sheet *out);
 void tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet *out);
+/* Of the sites of a device, the largest at its peak first. */
+void tsi_snapshot_put_site_history(const struct snapshot_view *view, struct fact_sheet *out,
+				   uint32_t device, const uint32_t *sites, size_t count);
 void tsi_snapshot_put_ooms(const struct snapshot_view *view, struct fact_sheet *out);
 void tsi_snapshot_put_growth(const struct snapshot_view *view, struct fact_sheet *out);
 

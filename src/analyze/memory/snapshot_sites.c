@@ -152,6 +152,19 @@ static void put_sum(const struct snapshot_view *view, struct fact_sheet *out, ui
 	put_lifetimes(cells, sum, view->replays[device].has_times);
 }
 
+/* Sites that held anything at the peak come first; what only others held is with the rest. */
+static void put_history(const struct snapshot_view *view, const struct site_sums *sums,
+			struct fact_sheet *out, uint32_t device)
+{
+	uint32_t *sites = tsi_arena_new(sums->arena, sums->count + 1, sizeof(*sites));
+
+	if (!sites)
+		return;
+	for (size_t i = 0; i < sums->count; i++)
+		sites[i] = sums->rows[i].site;
+	tsi_snapshot_put_site_history(view, out, device, sites, sums->count);
+}
+
 static void put_device(const struct snapshot_view *view, struct site_sums *sums,
 		       struct fact_sheet *out, uint32_t device)
 {
@@ -171,6 +184,7 @@ static void put_device(const struct snapshot_view *view, struct site_sums *sums,
 		qsort(sums->rows, sums->count, sizeof(*sums->rows), by_bytes);
 	for (size_t i = 0; i < sums->count; i++)
 		put_sum(view, out, device, &sums->rows[i]);
+	put_history(view, sums, out, device);
 }
 
 void tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet *out)

@@ -52,11 +52,11 @@ function setTheme(theme) {
   for (const redraw of redraws) redraw();
 }
 
-function legend(names, color) {
+function legend(names, color, text = spaced) {
   return el("ul", { class: "legend" }, ...names.map(name => {
     const mark = el("i", {});
     mark.style.background = "var(--" + color(name) + ")";
-    return el("li", {}, mark, spaced(name));
+    return el("li", {}, mark, text(name));
   }));
 }
 

@@ -12,8 +12,14 @@ function budgetOf(series) {
   return null;
 }
 
+/* The width of drawings, in pixels of the screen: text is not stretched. */
+let W = 1000;
+function measure(box) {
+  W = Math.max(320, Math.min(1400, box.clientWidth || 1000));
+}
+
 function frame(label, height) {
-  return svg("svg", { class: "plot", viewBox: "0 0 1000 " + height, height: height, role: "img", "aria-label": label,
+  return svg("svg", { class: "plot", viewBox: "0 0 " + W + " " + height, height: height, role: "img", "aria-label": label,
     preserveAspectRatio: "none" });
 }
 
@@ -27,11 +33,12 @@ function grid(plot, most, format, left, width, top, height) {
 }
 
 function drawBudget(box, series, budget, slot) {
-  const count = rowsOf(series), width = 920 / count;
+  measure(box);
+  const count = rowsOf(series), width = Math.min((W - 80) / count, 140);
   const sums = Array.from({ length: count }, (_, i) => budget.names.reduce((sum, name) => sum + budget.get(name, i), 0));
   const most = Math.max(...sums, 1);
   const plot = frame("budget of " + count + " steps, stacked; the numbers follow as a table", 260);
-  grid(plot, most, time, 75, 920, 10, 215);
+  grid(plot, most, time, 75, W - 80, 10, 215);
   const groups = Math.ceil(count / 900); /* what is narrower than a pixel: the longest of its neighbours */
   const read = el("div", { class: "read", "aria-live": "off" });
   for (let i = 0; i < count; i += groups) {
@@ -55,25 +62,61 @@ function drawBudget(box, series, budget, slot) {
   }
   if (series.step) {
     plot.append(svg("text", { x: 75, y: 245 }, "step " + series.step[0]),
-      svg("text", { x: 995, y: 245, "text-anchor": "end" }, String(series.step[count - 1])));
+      svg("text", { x: 75 + width * count, y: 245, "text-anchor": "end" }, count > 1 ? String(series.step[count - 1]) : ""));
   }
   slot.replaceChildren(plot, legend(budget.names, budget.color), read);
   numbers(slot, ["step", "sum"].concat(budget.names.map(spaced)), sums.map((sum, i) =>
     [series.step ? series.step[i] : i, time(sum)].concat(budget.names.map(name => time(budget.get(name, i))))));
 }
 
+/* The mean of ranks step by step, of the steps that any of them has. */
+function meanOf(ranks) {
+  const steps = [...new Set(ranks.flatMap(rank => rank.step))].sort((a, b) => a - b), mean = { step: steps };
+  for (const line of LINES.map(name => "line_" + name + "_ns").filter(key => ranks.some(rank => rank[key]))) {
+    const sums = new Map(steps.map(step => [step, [0, 0]]));
+    for (const rank of ranks)
+      rank.step.forEach((step, i) => { const sum = sums.get(step); sum[0] += rank[line] ? rank[line][i] || 0 : 0; sum[1]++; });
+    mean[line] = steps.map(step => sums.get(step)[0] / sums.get(step)[1]);
+  }
+  return mean;
+}
+
+/* One bar below the verdict: what a mean step is made of. */
+function viewOverview(part, series, budget) {
+  const header = part.views.closest("article").querySelector("header"), count = rowsOf(series);
+  const steps = Array.from({ length: count }, (_, i) => i), counted = series.mark ? steps.filter(i => !series.mark[i]) : steps;
+  const used = counted.length ? counted : steps;
+  const means = budget.names.map(name => used.reduce((sum, i) => sum + budget.get(name, i), 0) / used.length);
+  const whole = means.reduce((a, b) => a + b, 0);
+  if (!(whole > 0)) return;
+  const label = budget.names.map((name, i) => [spaced(name), means[i] / whole]).filter(([, share]) => share >= .001)
+    .map(([name, share]) => name + " " + percent(share)).join(", ");
+  const strip = el("div", { class: "strip", role: "img", "aria-label": "a mean step of " + time(whole) + ": " + label });
+  budget.names.forEach((name, i) => {
+    const share = means[i] / whole;
+    if (share < .001) return;
+    const piece = el("span", { class: /compute|sync|launch/.test(budget.color(name)) ? "deep" : budget.color(name) === "unattributed" ? "gray" : null, title: spaced(name) + " " + time(means[i]) + ", " + percent(share) }, share > .08 ? spaced(name) + " " + (100 * share).toFixed(0) + " %" : "");
+    piece.style.flexGrow = share;
+    piece.style.background = "var(--" + budget.color(name) + ")";
+    strip.append(piece);
+  });
+  header.append(el("p", { class: "note" }, "a mean step of " + time(whole) + ": " + label), strip);
+}
+
 function viewBudget(part) {
-  const all = (part.data.ranks || []).filter(rank => rank.step && budgetOf(rank));
+  const ranks = (part.data.ranks || []).filter(rank => rank.step && budgetOf(rank));
+  const all = ranks.length > 1 && LINES.some(line => ranks[0]["line_" + line + "_ns"]) ? [meanOf(ranks)].concat(ranks) : ranks;
   const series = all.length ? all[0] : part.data["series.steps"];
   const budget = series && budgetOf(series);
   if (!budget) return;
+  viewOverview(part, series, budget);
   const box = view(part, "budget", "Budget over steps", "Where the time of each step goes; marked steps (warm-up, cold) included.");
   const slot = el("div", {});
   if (all.length > 1) {
     const choice = el("select", { "aria-label": "rank", onchange: () => {
       const rank = all[choice.value];
       drawBudget(box, rank, budgetOf(rank), slot);
-    } }, ...all.map((rank, i) => el("option", { value: i }, "rank " + rank.rank)));
+    } }, ...all.map((rank, i) => el("option", { value: i }, rank.rank === undefined ? "mean of " + ranks.length + " ranks" : "rank " + rank.rank)));
     box.append(el("div", { class: "tools" }, choice));
   }
   box.append(slot);
@@ -142,6 +185,22 @@ function viewHeat(part) {
   numbers(box, ["rank", "median step"], ranks.map(rank => [rank.rank, time(medianOf(rank.time_ns.filter(v => v !== null)))]));
 }
 
+/* The device's roofs, as operators that are bound by memory and by compute tell them. */
+function drawRoofs(plot, table, points, roofs, px, py, [x0, x1, y0]) {
+  const bound = kind => points.map((p, k) => k).filter(k => table.bound && table.bound[points[k].i] === kind);
+  const slopes = bound("memory").map(k => roofs[k] / points[k].x), rate = slopes.length ? medianOf(slopes) : 0;
+  const peaks = [...new Set(bound("compute").map(k => Number(roofs[k].toPrecision(3))))].sort((a, b) => b - a).slice(0, 4);
+  const line = (ax, ay, bx, by) => plot.append(svg("line", { x1: px(ax), y1: py(ay), x2: px(bx), y2: py(by), stroke: "var(--soft)", "stroke-width": 1.5, "stroke-dasharray": "5 4" }));
+  for (const peak of peaks) {
+    const ridge = rate ? Math.min(Math.max(peak / rate, x0), x1) : x0;
+    line(ridge, peak, x1, peak);
+    plot.append(svg("text", { x: px(x1) - 4, y: py(peak) - 5, "text-anchor": "end" }, flops(peak) + "FLOP/s at best"));
+  }
+  if (!rate) return;
+  const from = Math.max(x0, y0 / rate), to = Math.min(x1, (peaks[0] || 10 ** 18) / rate, 10 ** Math.ceil(Math.log10(Math.max(...roofs))) / rate);
+  if (to > from) line(from, from * rate, to, to * rate);
+}
+
 function viewRoofline(part) {
   const table = part.data["flops.by_operator"];
   if (!table || !table.intensity || !table.flops_per_second) return;
@@ -151,18 +210,20 @@ function viewRoofline(part) {
     if (x > 0 && y > 0) points.push({ x, y, i, ns: table.device_ns ? table.device_ns[i] || 0 : 0 });
   });
   if (!points.length) return;
-  const box = view(part, "roofline", "Roofline", "Operators by arithmetic intensity and rate, both axes logarithmic; the area is device time, the short line above a point its own roofline.");
+  const box = view(part, "roofline", "Roofline", "Operators by arithmetic intensity and rate, both axes logarithmic; the area of a point is its device time, the short line above it its own roofline; dashed: the device's.");
+  measure(box);
   const low = list => Math.floor(Math.log10(Math.min(...list))), high = list => Math.ceil(Math.log10(Math.max(...list)));
   const roofs = points.map(p => table.roofline_ratio && table.roofline_ratio[p.i] > 0 ? p.y / table.roofline_ratio[p.i] : p.y);
   const x0 = low(points.map(p => p.x)), x1 = Math.max(high(points.map(p => p.x)), x0 + 1);
   const y0 = low(points.map(p => p.y)), y1 = Math.max(high(roofs), y0 + 1);
-  const px = x => 80 + 900 * (Math.log10(x) - x0) / (x1 - x0), py = y => 290 - 270 * (Math.log10(y) - y0) / (y1 - y0);
+  const px = x => 80 + (W - 100) * (Math.log10(x) - x0) / (x1 - x0), py = y => 290 - 270 * (Math.log10(y) - y0) / (y1 - y0);
   const plot = frame(points.length + " operators; the numbers follow as a table", 330), read = el("div", { class: "read" });
   for (let e = x0; e <= x1; e++) plot.append(svg("line", { class: "grid", x1: px(10 ** e), x2: px(10 ** e), y1: 20, y2: 290 }),
     svg("text", { x: px(10 ** e), y: 306, "text-anchor": "middle" }, String(+(10 ** e).toPrecision(1))));
-  for (let e = y0; e <= y1; e++) plot.append(svg("line", { class: "grid", x1: 80, x2: 980, y1: py(10 ** e), y2: py(10 ** e) }),
+  for (let e = y0; e <= y1; e++) plot.append(svg("line", { class: "grid", x1: 80, x2: W - 20, y1: py(10 ** e), y2: py(10 ** e) }),
     svg("text", { x: 74, y: py(10 ** e) + 4, "text-anchor": "end" }, flops(10 ** e) + "FLOP/s"));
-  plot.append(svg("text", { x: 530, y: 324, "text-anchor": "middle" }, "FLOP per byte"));
+  plot.append(svg("text", { x: W / 2 + 30, y: 324, "text-anchor": "middle" }, "FLOP per byte"));
+  drawRoofs(plot, table, points, roofs, px, py, [10 ** x0, 10 ** x1, 10 ** y0]);
   const most = Math.max(...points.map(p => p.ns), 1);
   points.forEach((p, k) => {
     const label = table.name[p.i] + " " + (table.shape ? table.shape[p.i] || "" : "") + ": " + flops(p.y) + "FLOP/s, " +
@@ -178,18 +239,21 @@ function viewRoofline(part) {
     [table.name[p.i], table.shape ? table.shape[p.i] || "" : "", time(p.ns), flops(p.y), p.x.toPrecision(3)]));
 }
 
-/* Curves over time; filled ones are stacked. */
+/* Curves over time; filled ones are stacked. What is of a stretch stays up to its end: steps. */
 function area(box, x, curves, stacked, label) {
+  measure(box);
   const count = x.length, span = x[count - 1] - x[0] || 1;
   const base = new Array(count).fill(0);
   const most = Math.max(...x.map((_, i) => stacked ? curves.reduce((s, c) => s + (c.values[i] || 0), 0) : Math.max(...curves.map(c => c.values[i] || 0))), 1);
   const plot = frame(label, 260);
-  grid(plot, most, bytes, 75, 920, 10, 215);
-  const at = (i, v) => (75 + 920 * (x[i] - x[0]) / span).toFixed(1) + "," + (225 - 215 * v / most).toFixed(1);
+  grid(plot, most, bytes, 75, W - 80, 10, 215);
+  const place = (t, v) => (75 + (W - 80) * (t - x[0]) / span).toFixed(1) + "," + (225 - 215 * v / most).toFixed(1);
+  const at = (i, v) => (i > 0 ? place(x[i - 1], v) + " " : "") + place(x[i], v);
+  const back = (i, v) => place(x[i], v) + (i > 0 ? " " + place(x[i - 1], v) : "");
   curves.forEach((curve, k) => {
     const points = x.map((_, i) => at(i, base[i] + (curve.values[i] || 0)));
     if (stacked) {
-      const floor = x.map((_, i) => at(i, base[i])).reverse();
+      const floor = x.map((_, i) => back(i, base[i])).reverse();
       plot.append(svg("polygon", { points: points.concat(floor).join(" "), fill: "var(--" + curve.color + ")" }));
       curve.values.forEach((v, i) => { base[i] += v || 0; });
     } else {
@@ -197,8 +261,8 @@ function area(box, x, curves, stacked, label) {
         "stroke-dasharray": ["", "6 3", "2 3"][k % 3] }));
     }
   });
-  plot.append(svg("text", { x: 75, y: 245 }, "0"), svg("text", { x: 995, y: 245, "text-anchor": "end" }, time(span)));
-  box.append(plot, legend(curves.map(c => c.name), name => curves.find(c => c.name === name).color));
+  plot.append(svg("text", { x: 75, y: 245 }, "0"), svg("text", { x: W - 5, y: 245, "text-anchor": "end" }, time(span)));
+  box.append(plot, legend(curves.map(c => c.name), name => curves.find(c => c.name === name).color, String));
 }
 
 function bars(box, title, names, values, format) {
@@ -217,6 +281,21 @@ function barOf(share) {
 
 const origin = times => times.map(t => t - times[0]);
 
+/* What the largest sites held, stacked: at the peak it is all that was live. */
+function viewSites(box, table, timeline) {
+  if (!table) return;
+  for (const device of new Set(table.device)) {
+    const ticks = timeline.index.map((index, i) => ({ index, ns: timeline.time_ns ? timeline.time_ns[i] : index, device: timeline.device[i] })).filter(t => t.device === device);
+    const rows = table.device.map((d, i) => d === device ? i : -1).filter(i => i >= 0), names = [...new Set(rows.map(i => table.site[i]))];
+    const own = name => rows.filter(i => table.site[i] === name), when = index => (ticks.find(t => t.index >= index) || ticks[ticks.length - 1]).ns;
+    const x = origin(own(names[0]).map(i => when(table.index[i])));
+    if (!(x[x.length - 1] > 0)) continue;
+    box.append(el("h3", {}, "By site, device " + device));
+    area(box, x, names.map((name, k) => ({ name: name || "no stack", values: own(name).map(i => table.bytes[i]), color: LINES[k] })), true,
+      "memory of device " + device + " over time by allocation site, stacked; the sites at the peak follow as a table");
+  }
+}
+
 function viewMemory(part) {
   const snapshot = part.data["snapshot.timeline"], kinds = part.data["memory_timeline.timeline"];
   if (!snapshot && !kinds) return;
@@ -231,13 +310,14 @@ function viewMemory(part) {
         { name: "allocated", values: take("allocated_bytes"), color: "exposed_comm" }], false,
       "memory of device " + device + " over time: reserved, active, allocated");
     }
+    viewSites(box, part.data["snapshot.site_timeline"], snapshot);
     const sites = part.data["snapshot.sites"], roles = part.data["snapshot.by_role"];
     if (roles) bars(box, "Live at the peak, by role", roles.role, roles.bytes, bytes);
     if (sites) bars(box, "Live at the peak, by site (" + sites.site.length + " largest)", sites.site, sites.bytes, bytes);
   }
   if (kinds) {
     const names = ["parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail", "unknown"].filter(n => kinds[n + "_bytes"]);
-    area(box, origin(kinds.time_ns), names.map((name, i) => ({ name, values: kinds[name + "_bytes"], color: LINES[i] })), true, "memory by category over time, stacked");
+    area(box, origin(kinds.time_ns), names.map((name, i) => ({ name: spaced(name), values: kinds[name + "_bytes"], color: LINES[i] })), true, "memory by category over time, stacked");
     const peak = part.data["memory_timeline.by_category"];
     if (peak && peak.peak_bytes) bars(box, "At the peak, by category", peak.category.map(spaced), peak.peak_bytes, bytes);
   }
@@ -249,16 +329,18 @@ function viewWaterfall(part) {
   const lines = table.line.map((name, i) => ({ name, change: table.change_ns[i] || 0, a: table.a_ns[i] || 0, b: table.b_ns[i] || 0,
     certainty: table.certainty ? table.certainty[i] : null }));
   const a = lines.reduce((s, l) => s + l.a, 0), b = lines.reduce((s, l) => s + l.b, 0);
-  const shown = lines.filter(l => l.change).sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, 14);
+  const shown = lines.filter(l => Math.abs(l.change) > Math.max(a, b) / 2000).sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, 14);
   const box = view(part, "waterfall", "A → B", "The mean step of A, what changed line by line, the mean step of B. ▲ slower, ▼ faster.");
-  const height = 24 * (shown.length + 3) + 10, plot = frame("from " + time(a) + " to " + time(b) + " in " + shown.length + " changes; the numbers follow as a table", height);
+  measure(box);
+  const rest = Math.abs(b - a - shown.reduce((sum, l) => sum + l.change, 0)) > 0 ? 1 : 0;
+  const height = 24 * (shown.length + 2 + rest) + 22, plot = frame("from " + time(a) + " to " + time(b) + " in " + shown.length + " changes; the numbers follow as a table", height);
   let at = a;
   const ends = [a, b];
   shown.forEach(l => ends.push(at += l.change));
   const low = Math.max(0, Math.min(...ends) - (Math.max(...ends) - Math.min(...ends)) * 1.5), most = Math.max(...ends);
-  const px = v => 230 + 600 * (v - low) / (most - low || 1);
+  const left = W < 600 ? 110 : 230, px = v => left + (W - left - (W < 600 ? 90 : 170)) * (v - low) / (most - low || 1);
   const row = (i, from, to, color, name, text) => plot.append(
-    svg("text", { class: "strong", x: 222, y: 24 * i + 26, "text-anchor": "end" }, name),
+    svg("text", { class: "strong", x: left - 8, y: 24 * i + 26, "text-anchor": "end" }, name),
     svg("rect", { x: Math.min(px(from), px(to)), y: 24 * i + 13, width: Math.max(Math.abs(px(to) - px(from)), 1), height: 17, fill: color }),
     svg("text", { class: "strong", x: Math.max(px(from), px(to)) + 6, y: 24 * i + 26 }, text));
   row(0, low, a, "var(--device_gap)", "A", time(a));
@@ -268,8 +350,8 @@ function viewWaterfall(part) {
       (l.change > 0 ? "▲ +" : "▼ −") + time(Math.abs(l.change)) + (l.certainty ? ", " + l.certainty : ""));
     at += l.change;
   });
-  if (Math.abs(b - at) > 0) row(shown.length + 1, at, b, "var(--other)", "rest", time(b - at));
-  row(shown.length + 2, low, b, "var(--device_gap)", "B", time(b));
+  if (rest) row(shown.length + 1, at, b, "var(--other)", "rest", (b > at ? "+" : "−") + time(Math.abs(b - at)));
+  row(shown.length + 1 + rest, low, b, "var(--device_gap)", "B", time(b));
   box.append(plot, el("p", { class: "note" }, low > 0 ? "The axis begins at " + time(low) + "." : "The axis begins at 0."));
   numbers(box, ["line", "A", "B", "change"], lines.map(l => [spaced(l.name), time(l.a), time(l.b), time(l.change)]));
 }

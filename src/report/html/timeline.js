@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The timeline, on a canvas: only what is visible is drawn, of slices within one pixel the longest. */
 const ROW = 15, LABEL = 150;
+const DEEP = ["compute", "sync_stall", "launch_stall"].map(name => TONES.indexOf(name)); /* dark in the light theme */
 
 function sized(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
@@ -111,7 +112,7 @@ function viewTimeline(part) {
         context.strokeRect(left + .5, y + .5, Math.max(right - left - 1, 1), ROW - 2);
       }
       if (right - left > 34) {
-        context.fillStyle = tone[i] === 13 ? colors.ink : colors.text;
+        context.fillStyle = tone[i] === 13 ? colors.ink : DEEP.includes(tone[i]) ? colors.deep : colors.text;
         const text = (joined ? "× " + joined : "") + data.names[lane.lane.name[i]];
         context.fillText(spaced(text).slice(0, (right - left) / 5.6 - 1 | 0), left + 3, y + ROW - 4);
         color = -1;
@@ -121,7 +122,8 @@ function viewTimeline(part) {
 
   function draw() {
     const begun = performance.now(), wide = width(), context = sized(canvas, wide + LABEL, shown), scale = wide / (to - from);
-    colors.text = document.documentElement.dataset.theme === "dark" ? "#0b0d10" : "#10141a";
+    colors.text = "#0b0d10";
+    colors.deep = document.documentElement.dataset.theme === "dark" ? "#0b0d10" : "#fff";
     context.font = "11px system-ui";
     for (const lane of lanes) {
       if (lane.y - scroll > shown || lane.y + lane.rows * ROW - scroll < -20) continue;
@@ -131,7 +133,8 @@ function viewTimeline(part) {
     context.fillRect(0, 0, LABEL - 2, shown);
     context.fillRect(0, 0, wide + LABEL, 17);
     context.fillStyle = colors.soft;
-    for (let i = 0; i <= 4; i++) context.fillText(time(from + (to - from) * i / 4), LABEL + Math.min(wide * i / 4, wide - 50), 12);
+    const ticks = wide < 400 ? 2 : 4;
+    for (let i = 0; i <= ticks; i++) context.fillText(time(from + (to - from) * i / ticks), LABEL + Math.min(wide * i / ticks, wide - 50), 12);
     let group = null;
     for (const lane of lanes) {
       const y = lane.y - scroll + 29;
@@ -219,7 +222,9 @@ function viewTree(part) {
   let root = 0, boxes = [];
   box.append(el("div", { class: "tools" }, choice), canvas, read);
   function draw() {
-    const key = choice.value, width = canvas.clientWidth || 900, context = sized(canvas, width, 300), scale = width / (tree[key][root] || 1);
+    const key = choice.value, width = canvas.clientWidth || 900, scale = width / (tree[key][root] || 1);
+    const levels = i => 1 + children[i].reduce((most, child) => tree[key][child] * scale < 1 ? most : Math.max(most, levels(child)), 0);
+    const context = sized(canvas, width, 16 * Math.min(levels(root), 19) + 4);
     boxes = [];
     context.font = "11px system-ui";
     const put = (i, x, depth) => {
