@@ -16,11 +16,8 @@ static enum doc_tone tone_of_role(const char *role)
 		const char *role;
 		enum doc_tone tone;
 	} tones[] = {
-		{ "parameter", DOC_GOOD },
-		{ "optimizer", DOC_INFO },
-		{ "backward", DOC_WARN },
-		{ "forward", DOC_WARN },
-		{ "kv_cache", DOC_INFO },
+		{ "parameter", DOC_GOOD }, { "optimizer", DOC_INFO }, { "backward", DOC_WARN },
+		{ "forward", DOC_WARN },   { "kv_cache", DOC_INFO },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(tones); i++)

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 # Captures are joined to replays where one reading has both.
-JOINED = {"serving_capture"}
+JOINED = {"serving_capture", "serving_graphs"}
 GATES = ("straggler", "step_time.mean_ns>1", "severity>=med")
 
 

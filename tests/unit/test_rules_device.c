@@ -144,7 +144,7 @@ static const struct rule_case cases[] = {
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 39999999\n", NULL, "med" },
 	/* Copies of 90 ms hide 10 ms of other work, and no more. */
 	{ "COPY.EXPOSED", FIRES, STEPS "budget.exposed_copy_total_ns 180000000\n", NULL,
-	  "med: the device only copies memory for 90.0 % of the step [10000000 ns]" },
+	  "med: exposed memory copies take 90.0 % of the step [10000000 ns]" },
 
 	{ "KERNEL.LOW_OCCUPANCY", FIRES, "step_time.mean_ns 100000000\n" SMALL(30, "norm", "0.3"),
 	  NULL,
