@@ -64,8 +64,8 @@ class RuleDef(ctypes.Structure):
 class Finding(ctypes.Structure):
     _fields_ = [("rule", POINTER(RuleDef)), ("cause", c_char_p), ("severity", c_int), ("confidence", c_int),
                 ("title", c_char_p), ("detail", c_char_p), ("advice", c_char_p), ("is_gain_in_title", c_bool),
-                ("has_gain", c_bool), ("gain_ns", c_int64), ("gain_basis", c_int), ("subject", Subject),
-                ("places", c_void_p), ("place_count", c_size_t), ("evidence", c_void_p),
+                ("has_gain", c_bool), ("is_tentative", c_bool), ("gain_ns", c_int64), ("gain_basis", c_int),
+                ("subject", Subject), ("places", c_void_p), ("place_count", c_size_t), ("evidence", c_void_p),
                 ("evidence_count", c_size_t), ("also", c_void_p), ("also_count", c_size_t)]
 
 

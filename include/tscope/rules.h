@@ -125,6 +125,7 @@ struct tscope_finding {
 	const char *advice;
 	bool is_gain_in_title; /* nothing need repeat it beside the title */
 	bool has_gain;
+	bool is_tentative; /* too few kernels and copies were recorded: no more than low */
 	/* A step's time won back by this finding alone: gains of all findings add up to no more
 	 * than the step. */
 	int64_t gain_ns;

@@ -101,7 +101,7 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
 	}
 	if (tscope_run_missing_ranks(run)) {
 		say_about(tscope_run_input(run, 0).path, tscope_run_missing_ranks(run),
-			  "; give their files, too");
+			  "; pass their files, too");
 		code = worse(code, is_strict ? EXIT_CODE_INPUT : EXIT_CODE_OK);
 	}
 	return worse(code, judge_steps(run, is_strict));

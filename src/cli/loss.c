@@ -13,7 +13,7 @@
 enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict)
 {
 	if (loss->damage)
-		say_error(path, loss->damage, "; reported is what could be read");
+		say_error(path, loss->damage, "; the report covers what could be read");
 	if (is_strict && loss->dropped_count > 0) {
 		char text[64];
 

@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "message.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -482,21 +483,28 @@ static enum exit_code write_store(struct table_source *sources, size_t count,
 	return code;
 }
 
-/* When the last of its files was written; a copy that keeps times is the same run. */
-static int64_t time_of_inputs(const struct tscope_run *run)
+/*
+ * When the last of its files was written; a copy that keeps times is the same run. A file that is
+ * not there was mapped elsewhere, or comes through a pipe. False, and said, where that is unknown.
+ */
+static bool find_time_of_inputs(int64_t *time_ns, const struct tscope_run *run)
 {
-	int64_t time_ns = 0;
-
+	*time_ns = 0;
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
+		const char *path = tscope_run_input(run, i).path;
 		struct stat status;
 		int64_t own_ns;
 
-		if (stat(tscope_run_input(run, i).path, &status) != 0)
-			continue;
+		if (stat(path, &status) != 0) {
+			if (errno == ENOENT || errno == ENOTDIR)
+				continue;
+			say_about(path, "cannot tell when it was written: ", strerror(errno));
+			return false;
+		}
 		own_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
-		time_ns = own_ns > time_ns ? own_ns : time_ns;
+		*time_ns = own_ns > *time_ns ? own_ns : *time_ns;
 	}
-	return time_ns;
+	return true;
 }
 
 static enum exit_code export_judged(const struct tscope_runs *runs, struct judged *judged,
@@ -515,8 +523,9 @@ static enum exit_code export_judged(const struct tscope_runs *runs, struct judge
 			.gates = &judged[i].gates,
 			.options = options,
 			.path = count > 1 ? tscope_run_input(run, 0).path : options->operands[0],
-			.time_ns = time_of_inputs(run),
 		};
+		if (!find_time_of_inputs(&sources[i].time_ns, run))
+			code = worse(code, EXIT_CODE_INPUT);
 	}
 	if (code == EXIT_CODE_OK)
 		code = write_store(sources, count, runs, options);

@@ -18,7 +18,7 @@ static void put_ranks(const struct panel *panel)
 	};
 
 	tsi_panel_title(panel, DOC_FAINT, "hang", "RANKS",
-			"the call that each waits in, or its last");
+			"the call each rank waits in, or its last one");
 	tsi_panel_table(panel, "hang.ranks", columns, TSI_COUNT_OF(columns));
 }
 

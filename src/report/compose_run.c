@@ -157,11 +157,14 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 
 	if (input->damage)
 		put_loss(losses, "DAMAGED", input->path, tsi_damage_words(panel, input->damage));
-	if (input->dropped_count > 0)
+	if (input->dropped_count > 0) {
+		const char *unit = tscope_input_kind_unit(input->kind); /* "events" */
+		int length = (int)strlen(unit) - (input->dropped_count == 1);
+
 		put_loss(losses, "DROPPED", input->path,
-			 tsi_panel_print(panel, "%s: %" PRIu64 "; they are in no figure, see INPUT",
-					 tscope_input_kind_unit(input->kind),
-					 input->dropped_count));
+			 tsi_panel_print(panel, "%" PRIu64 " %.*s; in no figure (--show input)",
+					 input->dropped_count, length, unit));
+	}
 	if (input->diagnostics && input->diagnostics[TSCOPE_DIAGNOSTIC_ring_buffer_overflow] > 0)
 		put_loss(losses, "OVERFLOW", input->path, tsi_overflow_words);
 }

@@ -39,8 +39,7 @@ static void put_file_line(const struct panel *panel, const struct tscope_trace_i
 static void put_device_line(const struct panel *panel, const struct tscope_trace_info *info)
 {
 	struct doc_line *line = tsi_doc_items(panel->doc, DOC_OUTLINE, DOC_PLAIN, NULL);
-	const char *name =
-		*info->device_name != '\0' ? info->device_name : "device of unknown name";
+	const char *name = *info->device_name != '\0' ? info->device_name : "unknown device";
 	uint32_t count = tscope_analysis_device_count(panel->analysis);
 
 	if (count > 1)
@@ -67,15 +66,16 @@ static void put_losses(const struct panel *panel, const struct tscope_trace *tra
 	/* Ranks of a merged file overlap: their rows are not one program's. */
 	if (info->merged_rank_count > 0)
 		tsi_panel_loss(panel, "MERGED",
-			       "events of %zu ranks, mixed in every figure here; tscope report "
-			       "reads each rank of this file by itself",
+			       "events of %zu ranks: every figure mixes them; tscope report "
+			       "separates the ranks",
 			       info->merged_rank_count);
 	if (damage)
 		tsi_panel_loss(panel, "DAMAGED", "%s", tsi_damage_words(panel, damage));
 	if (info->dropped_count > 0)
-		tsi_panel_loss(panel, "DROPPED", "events: %s; they are in no figure, see INPUT",
+		tsi_panel_loss(panel, "DROPPED", "%s event%s; in no figure (--show input)",
 			       tsi_panel_people_int(panel, (int64_t)info->dropped_count,
-						    TSCOPE_UNIT_COUNT));
+						    TSCOPE_UNIT_COUNT),
+			       info->dropped_count == 1 ? "" : "s");
 	if (tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_ring_buffer_overflow) > 0)
 		tsi_panel_loss(panel, "OVERFLOW", "%s", tsi_overflow_words);
 }

@@ -259,9 +259,8 @@ void tsi_panel_loss(const struct panel *panel, const char *word, const char *for
 	tsi_doc_line(panel->doc, DOC_LOSS, DOC_BAD, word, "%s", text);
 }
 
-const char tsi_overflow_words[] =
-	"the ring buffer lost the oldest events: figures are those of what is left; raise "
-	"--tracer_entries";
+const char tsi_overflow_words[] = "the ring buffer lost the oldest events: figures cover what is "
+				  "left; raise --tracer_entries";
 
 const char *tsi_damage_words(const struct panel *panel, const struct tscope_error *damage)
 {

@@ -169,6 +169,8 @@ void tsi_put_first_verdict(const struct panel *panel);
  */
 void tsi_put_verdict_head(const struct panel *panel);
 void tsi_put_verdict_doubt(const struct panel *panel);
+/* The first finding that few device events limit; the doubt stands below it. */
+bool tsi_is_first_tentative(const struct panel *panel, size_t index);
 void tsi_put_verdict_line(const struct panel *panel, const struct tscope_finding *finding);
 const char *tsi_verdict_text(const struct panel *panel, const struct tscope_finding *finding);
 

@@ -210,12 +210,12 @@ static void put_ranks(const struct panel *panel)
 		return;
 	if (tsi_find_lone_rank(panel, &alone))
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "RANKS",
-			     "own time of rank %" PRId64 " changed by %s more than that of the "
-			     "others; %s",
+			     "local time of rank %" PRId64
+			     " changed by %s more than that of the others; %s",
 			     alone.number, alone.excess, alone.waiting);
 	else
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "RANKS",
-			     "the step changed on %" PRId64 " of %zu that both have", count,
+			     "the step changed on %" PRId64 " of %zu common ranks", count,
 			     rank_count);
 }
 
@@ -325,18 +325,18 @@ static void put_no_change(const struct panel *panel)
 {
 	if (tsi_is_step(panel, "no_change"))
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
-			     "no change: %s; nothing else that matters differs",
+			     "no change: %s; nothing else differs significantly",
 			     tsi_noise_words(panel));
 	else
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
-			     "no change: of %s figures none differs",
+			     "no change: all %s figures are equal",
 			     tsi_panel_number(panel, "fact_changes.compared_count"));
 }
 
 /* Behind the lines: what did not change. */
 static void put_rest(const struct panel *panel)
 {
-	const char *text = "nothing else that matters changed";
+	const char *text = "nothing else changed significantly";
 
 	if (tsi_is_step(panel, "no_change") && !tsi_has_certain_line(panel))
 		text = tsi_panel_print(panel, "no significant change: %s", tsi_noise_words(panel));

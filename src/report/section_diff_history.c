@@ -132,7 +132,7 @@ void tsi_put_history(const struct panel *panel)
 			     is_trend ? "the newest against the trend" : "first against last");
 	else if (!tsi_change_is_there(&row))
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_PLAIN, "HISTORY",
-			     "%" PRId64 " run%s; 8 show where figures change for good", runs,
+			     "%" PRId64 " run%s; lasting changes show from 8 runs on", runs,
 			     runs == 1 ? "" : "s");
 	put_changes(panel, row);
 	bool has_room = runs <= ROWS_ON_SCREEN && tsi_screen_left(panel) >= runs + CHANGES_LINES;

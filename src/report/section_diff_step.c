@@ -40,13 +40,12 @@ static const char *name_p(const struct panel *panel, double p_value)
 	return tsi_panel_print(panel, "p = %s", tsi_panel_significant(panel, p_value, 2));
 }
 
-/* "certain (p < 0.0001)" */
+/* "significant (p < 0.0001)" */
 static const char *name_certainty(const struct panel *panel, const char *id)
 {
 	double p_value = real_fact(panel, id);
 
-	return tsi_panel_print(panel, "%s (%s)", p_value < 0.0001 ? "certain" : "significant",
-			       name_p(panel, p_value));
+	return tsi_panel_print(panel, "significant (%s)", name_p(panel, p_value));
 }
 
 /* "36.1 ms to 38.0 ms more", "1.1 ms less to 1.9 ms more"; "" where the bounds are not known. */
@@ -155,11 +154,10 @@ static void put_changed(const struct panel *panel)
 	if (tsi_find_lone_rank(panel, &rank))
 		alone = tsi_panel_print(panel, "rank %" PRId64 " alone: ", rank.number);
 	tsi_doc_line(panel->doc, DOC_CHANGE, change_ns > 0 ? DOC_BAD : DOC_GOOD,
-		     change_ns > 0 ? "SLOWER" : "FASTER",
-		     "%sthe mean step got %s (%s) %s, %s%s%s%s", alone, name_size(panel, change_ns),
-		     tsi_percent_words(panel, ratio, false), direction(change_ns),
-		     name_certainty(panel, "step_change.p_value"), name_extent(panel),
-		     name_typical(panel), name_medians(panel));
+		     change_ns > 0 ? "SLOWER" : "FASTER", "%sthe mean step is %s (%s) %s, %s%s%s%s",
+		     alone, name_size(panel, change_ns), tsi_percent_words(panel, ratio, false),
+		     direction(change_ns), name_certainty(panel, "step_change.p_value"),
+		     name_extent(panel), name_typical(panel), name_medians(panel));
 }
 
 /* The mean may be as it was where the typical step is not: wild steps hide it. */
@@ -169,7 +167,7 @@ static void put_typical_changed(const struct panel *panel)
 
 	if (strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0)
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "STEPS",
-			     "typical steps got %s %s, %s; the mean does not show it",
+			     "typical steps are %s %s, %s; the mean does not show it",
 			     name_size(panel, shift_ns), direction(shift_ns),
 			     name_certainty(panel, "step_change.typical_p_value"));
 }
@@ -183,14 +181,14 @@ static void put_open(const struct panel *panel)
 	if (good > 0) {
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE",
 			     "cannot tell whether the step changed: %s, but %" PRId64
-			     " good run%s before %s too few; take 3, better 8",
+			     " good run%s before %s too few; record 3, better 8",
 			     name_change(panel), good, good == 1 ? "" : "s",
 			     good == 1 ? "is" : "are");
 		return;
 	}
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE",
 		     "cannot tell whether the step changed: %s, but %" PRId64
-		     " step%s against %" PRId64 " are too few; take 6 of each, or more",
+		     " step%s against %" PRId64 " are too few; record at least 6 of each",
 		     name_change(panel), a, a == 1 ? "" : "s", b);
 }
 
@@ -334,17 +332,22 @@ static void name_cause(const struct panel *panel, const struct change *cause, in
 					       tsi_panel_signed(panel, change, TSCOPE_UNIT_NS));
 }
 
-/* "certain", "likely", "cannot tell" */
+static bool is_certain(const struct change *line)
+{
+	return tsi_change_is(line, "certainty", "certain");
+}
+
+/* " (likely)", " (cannot tell)"; nothing where a line is certain */
 static const char *certainty_words(const struct panel *panel, const struct change *line)
 {
 	const char *certainty = tsi_change_text(line, "certainty");
 
-	return *certainty == '\0'
+	return *certainty == '\0' || is_certain(line)
 		       ? ""
 		       : tsi_panel_print(panel, " (%s)", tsi_panel_spaced(panel, certainty));
 }
 
-/* "+22.0 ms  exposed communication (certain): ReduceScatter, slower" */
+/* "+22.0 ms  exposed communication (likely): ReduceScatter, slower" */
 static void put_explaining_line(const struct panel *panel, const struct change *line)
 {
 	struct line_parts parts = find_parts(panel, line);
@@ -381,11 +384,6 @@ struct shown_lines {
 	double covered; /* share of all changes */
 	size_t count;
 };
-
-static bool is_certain(const struct change *line)
-{
-	return tsi_change_is(line, "certainty", "certain");
-}
 
 static void show_line(struct shown_lines *shown, const struct change *line)
 {

@@ -291,7 +291,7 @@ void tsi_section_rank_changes(const struct panel *panel)
 				times.lone.waiting);
 	else
 		tsi_panel_title(panel, changed > 0 ? DOC_WARN : DOC_GOOD, "rank_changes", "RANKS",
-				"the step changed on %" PRId64 " of %zu that both have", changed,
+				"the step changed on %" PRId64 " of %zu common ranks", changed,
 				ranks.row_count);
 	put_lone_ranks(panel, "only in A: ", "rank_changes.only_a");
 	put_lone_ranks(panel, "only in B: ", "rank_changes.only_b");

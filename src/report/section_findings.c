@@ -185,6 +185,7 @@ static const char *name_figure(const struct panel *panel)
 		{ "memory_timeline.peak_bytes", "allocated memory peaks at" },
 		{ "memory_tracker.peak_bytes", "allocated memory peaks at" },
 		{ "host_memory.peak_bytes", "host memory peaks at" },
+		{ "memory_stats.peak_allocated_bytes", "allocated memory peaks at" },
 		{ "memory_stats.value_count", "memory statistics read:" },
 		{ "step_time.mean_ns", "a step takes" },
 	};
@@ -221,7 +222,7 @@ static const char *name_no_findings(const struct panel *panel)
 				       missed == 1 ? "" : "s");
 	if (judging == 0)
 		return "no rule applies to this kind of file";
-	return tsi_panel_print(panel, "no findings of %zu rule%s", judging,
+	return tsi_panel_print(panel, "no findings; %zu rule%s evaluated", judging,
 			       judging == 1 ? "" : "s");
 }
 
@@ -276,6 +277,15 @@ void tsi_put_verdict_doubt(const struct panel *panel)
 			tsi_count_words(panel, "integrity.device_event_count", "device event"));
 }
 
+bool tsi_is_first_tentative(const struct panel *panel, size_t index)
+{
+	size_t first = 0, count = tscope_diagnosis_finding_count(panel->diagnosis);
+
+	while (first < count && !tscope_diagnosis_finding(panel->diagnosis, first).is_tentative)
+		first++;
+	return first < count && index == first;
+}
+
 void tsi_put_first_verdict(const struct panel *panel)
 {
 	put_state(panel);
@@ -297,7 +307,7 @@ void tsi_put_verdict(const struct panel *panel)
 		struct tscope_finding finding = tscope_diagnosis_finding(panel->diagnosis, i);
 
 		tsi_put_verdict_line(panel, &finding);
-		if (i == 0)
+		if (tsi_is_first_tentative(panel, i))
 			tsi_put_verdict_doubt(panel);
 	}
 	if (count > VERDICT_LINES)

@@ -238,7 +238,7 @@ void tsi_put_found_kinds(const struct panel *panel)
 	}
 	put_files(panel, "found", NULL, counts);
 	if (captures > 0 && panel->doc->last)
-		tsi_doc_item(panel->doc, &panel->doc->last->line, "%zu graph capture%s, no run",
+		tsi_doc_item(panel->doc, &panel->doc->last->line, "%zu graph capture%s (not a run)",
 			     captures, captures == 1 ? "" : "s");
 	if (ignored > 0 && panel->doc->last)
 		tsi_doc_item(panel->doc, &panel->doc->last->line, "%zu file%s ignored", ignored,

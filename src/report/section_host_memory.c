@@ -11,10 +11,10 @@
 static void put_resident(const struct panel *panel)
 {
 	static const struct figure figures[] = {
-		{ "resident at first", "host_memory.first_rss_bytes" },
+		{ "resident at start", "host_memory.first_rss_bytes" },
 		{ "at most", "host_memory.peak_rss_bytes" },
 		{ "at last", "host_memory.last_rss_bytes" },
-		{ "rise in the second half", "host_memory.rss_growth_bytes" },
+		{ "growth in the second half", "host_memory.rss_growth_bytes" },
 	};
 
 	tsi_panel_curve(panel, "host_memory.resident", "rss_bytes", 3);

@@ -83,6 +83,12 @@ static const char *first_step(const struct panel *panel, const char *advice)
 	return *advice == '\0' ? NULL : tsi_panel_print(panel, "-> %.*s", (int)length, advice);
 }
 
+/* The first part of the details, which names the culprit, where there is no room for all. */
+static const char *first_part(const struct panel *panel, const char *detail)
+{
+	return tsi_panel_print(panel, "%.*s", (int)strcspn(detail, ";"), detail);
+}
+
 /* "at ts 1234567.890 for 619 ms in rank0.json": µs as in the file */
 static const char *name_place(const struct panel *panel, const struct tscope_finding *finding)
 {
@@ -146,8 +152,13 @@ static size_t choose_findings(const struct panel *panel, struct screen_finding r
 	}
 	*left += count > 1 && count == shown;
 	for (size_t i = 0; i < shown; i++) {
+		const char *detail = rows[i].detail;
 		grant(panel, &rows[i].advice, left);
 		grant(panel, &rows[i].detail, left);
+		if (detail && !rows[i].detail) {
+			rows[i].detail = first_part(panel, detail);
+			grant(panel, &rows[i].detail, left);
+		}
 		grant(panel, &rows[i].place, left);
 	}
 	return shown;
@@ -162,7 +173,7 @@ static void put_findings(const struct panel *panel, int left)
 	size_t shown = choose_findings(panel, rows, &left);
 	for (size_t i = 0; i < shown; i++) {
 		tsi_put_verdict_line(panel, &rows[i].finding);
-		if (i == 0)
+		if (tsi_is_first_tentative(panel, i))
 			tsi_put_verdict_doubt(panel);
 		put_detail(panel, rows[i].detail);
 		put_detail(panel, rows[i].place);

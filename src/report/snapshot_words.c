@@ -176,7 +176,7 @@ void tsi_put_site_folder(const struct panel *panel, const char *folder)
 {
 	if (*folder == '\0')
 		return;
-	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "sites below", "%s", folder);
+	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "sites under", "%s", folder);
 }
 
 void tsi_put_unknown_sites(const struct panel *panel, const struct table_view *sites,

@@ -367,6 +367,7 @@ static void limit_severity(struct kept *kept, bool is_tentative, bool is_step_kn
 		most = kept->weight >= SHARE_OF_HIGH  ? TSCOPE_SEVERITY_HIGH
 		       : kept->weight >= SHARE_OF_MED ? TSCOPE_SEVERITY_MED
 						      : TSCOPE_SEVERITY_LOW;
+	kept->finding.is_tentative = is_tentative;
 	if (is_tentative)
 		most = TSCOPE_SEVERITY_LOW;
 	if (kept->finding.severity > most)

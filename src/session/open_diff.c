@@ -142,8 +142,8 @@ static void note(struct tscope_diff *diff)
 
 	if (a->rank_count != b->rank_count)
 		add_note(diff,
-			 "A has %zu rank%s and B %zu: figures are compared rank by rank, those of "
-			 "the whole run stand for different sizes",
+			 "A has %zu rank%s and B %zu: figures are compared rank by rank; those of "
+			 "the whole run are for different sizes",
 			 a->rank_count, a->rank_count == 1 ? "" : "s", b->rank_count);
 	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
 		note_saved(diff, i);

@@ -22,13 +22,14 @@ LEAST_FIRST, LEAST_COVERED, MOST_FALSE = 0.98, 0.80, 0.01
 # Lines that change by less did not (a ns in one step of a few); those within a tenth of the largest
 # are as large.
 STILL_NS, AS_LARGE = 500, 0.9
-# "           +1.501 ms  launch stalls (certain): …"
-SHOWN_LINE = re.compile(r"^ {11}[+-]\S+ \S+ +(.+?) \((certain|likely|cannot tell)\)", re.MULTILINE)
 LINE_NAMES = {
     "compute": "compute", "exposed communication": "exposed_comm", "exposed copies": "exposed_copy",
     "waiting for data": "data_stall", "waiting for the device": "sync_stall",
     "launch stalls": "launch_stall", "gaps between kernels": "device_gap",
     "unattributed": "unattributed"}
+# "           +1.501 ms  launch stalls (likely): …"
+SHOWN_LINE = re.compile(r"^ {11}[+-]\S+ \S+ +(" + "|".join(LINE_NAMES) + r")(?: \((?:likely|cannot tell)\))?(?::|$)",
+                        re.MULTILINE)
 
 # A change is found as large as it was made up to the noise of two means of 14 steps.
 MOST_NOISE = 0.015
@@ -174,7 +175,7 @@ class Shown:
         if truth["change"] == "none":
             return
         text = tscope(program, "diff", folder / "a", folder / "b").decode()
-        shown = [LINE_NAMES[words] for words, _ in SHOWN_LINE.findall(text)]
+        shown = [LINE_NAMES[words] for words in SHOWN_LINE.findall(text)]
         largest = max(map(abs, calm.values()))
         self.pairs += 1
         self.first += bool(shown) and abs(calm.get(shown[0], 0)) >= AS_LARGE * largest

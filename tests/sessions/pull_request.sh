@@ -4,7 +4,7 @@
 
 ask 0 'tscope diff data/run_before data/run_after'
 fits 24 80
-says 'SLOWER +the mean step got .* \(40\.9 %\) slower'
+says 'SLOWER +the mean step is .* \(40\.9 %\) slower'
 says 'exposed communication'
 says 'MEMORY +the peak \+200 MiB'
 

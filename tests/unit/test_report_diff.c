@@ -99,13 +99,12 @@ static void the_head_says_how_much_and_why(void **state)
 	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_put_changes, SLOWER, false,
-		  "\n"
-		  " SLOWER the mean step got 13.00 ms (13.0 %) slower, certain (p < 0.0001): a\n"
-		  " typical step takes 12.50 ms to 13.50 ms more\n"
-		  " +10.00 ms compute (certain): bwd_dq and 1 other, replaced\n"
-		  " +3.000 ms exposed communication (cannot tell):\n"
-		  " all_reduce in group 2, slower\n"
-		  " nothing else that matters changed\n" },
+		  "\n SLOWER the mean step is 13.00 ms (13.0 %) slower, significant (p < "
+		  "0.0001):\n a "
+		  "typical step takes 12.50 ms to 13.50 ms more\n +10.00 ms compute: "
+		  "bwd_dq and 1 other, replaced\n"
+		  " +3.000 ms exposed communication (cannot tell):\n all_reduce in group 2, "
+		  "slower\n nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
 		  "0.002\n"
@@ -125,18 +124,15 @@ static void the_head_says_how_much_and_why(void **state)
 		  "difference=-0.041 ratio=-0.29 verdict=exact\n"
 		  "fact_changes.only_a_count 3\nfact_changes.only_b_count 0\n",
 		  false,
-		  "\n"
-		  " FASTER the mean step got 500.0 µs (0.02 %) faster, significant (p = 0.002):\n"
-		  " the mean step takes 100.0 µs to 900.0 µs less; typical steps did not\n"
-		  " change\n"
+		  "\n FASTER the mean step is 500.0 µs (0.02 %) faster, significant (p = 0.002):\n "
+		  "the mean step takes 100.0 µs to 900.0 µs less; typical steps did not\n change\n"
 		  " MEMORY the peak +512 MiB (+50.0 %): 1.00 GiB → 1.50 GiB\n"
 		  " FINDINGS 1 new: it idles\n"
 		  " LOSS the losses differ from step 7 on\n"
 		  " SETTINGS 1 of the configuration and 2 of the environment differ\n"
 		  " FIGURES 2 others: collectives.bytes +100.0 %, efficiency.mfu -4.1 points\n"
-		  " (-29.0 %)\n"
-		  " METRICS 3 exist only in A; --all lists them\n"
-		  " nothing else that matters changed\n" },
+		  " (-29.0 %)\n METRICS 3 exist only in A; --all lists them\n nothing else changed "
+		  "significantly\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -155,10 +151,9 @@ static void the_first_line_cannot_be_misread(void **state)
 		  "step_change.change_ns -500000\nstep_change.change_ratio -0.05\n"
 		  "step_change.low_ns -900000\nstep_change.high_ns 0\n",
 		  false,
-		  "\n FASTER the mean step got 500.0 µs (5.0 %) faster, significant (p = 0.002): "
-		  "a\n"
-		  " typical step takes 0 ns to 900.0 µs less\n"
-		  " nothing else that matters changed\n" },
+		  "\n FASTER the mean step is 500.0 µs (5.0 %) faster, significant (p = 0.002): "
+		  "a\n typical step takes 0 ns to 900.0 µs less\n nothing else changed "
+		  "significantly\n" },
 		/* The mean one way, typical steps the other. */
 		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
@@ -167,10 +162,9 @@ static void the_first_line_cannot_be_misread(void **state)
 		  "step_change.change_ns 500000\nstep_change.change_ratio 0.05\n"
 		  "step_change.low_ns 100000\nstep_change.high_ns 900000\n",
 		  false,
-		  "\n SLOWER the mean step got 500.0 µs (5.0 %) slower, significant (p = 0.002):\n"
-		  " the mean step takes 100.0 µs to 900.0 µs more; but typical steps got\n"
-		  " 200.0 µs faster\n"
-		  " nothing else that matters changed\n" },
+		  "\n SLOWER the mean step is 500.0 µs (5.0 %) slower, significant (p = 0.002):\n "
+		  "the mean step takes 100.0 µs to 900.0 µs more; but typical steps got\n 200.0 µs "
+		  "faster\n nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.method mean\n"
 		  "step_change.typical_verdict changed\nstep_change.typical_p_value 0.00001\n"
@@ -178,7 +172,7 @@ static void the_first_line_cannot_be_misread(void **state)
 		  "step_change.change_ns 400000\nstep_change.change_ratio 0.004\n"
 		  "step_change.low_ns -1100000\nstep_change.high_ns 1900000\n",
 		  false,
-		  "\n STEPS typical steps got 200.0 µs faster, certain (p < 0.0001); the mean\n"
+		  "\n STEPS typical steps are 200.0 µs faster, significant (p < 0.0001); the mean\n"
 		  " does not show it\n"
 		  " no significant change: +400.0 µs (+0.4 %) of the mean step is within\n"
 		  " noise (1.100 ms less to 1.900 ms more)\n" },
@@ -187,20 +181,18 @@ static void the_first_line_cannot_be_misread(void **state)
 		  "step_change.verdict changed\nstep_change.method rank\nstep_change.p_value "
 		  "0.002\nstep_change.change_ns 500000\nstep_change.change_ratio 0.05\n",
 		  false,
-		  "\n SLOWER the mean step got 500.0 µs (5.0 %) slower, significant (p = 0.002)\n"
-		  " nothing else that matters changed\n" },
+		  "\n SLOWER the mean step is 500.0 µs (5.0 %) slower, significant (p = 0.002)\n "
+		  "nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict not_tested\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\n",
 		  false,
 		  "\n UNSURE the mean step changed by +400.0 µs (+0.4 %); there is nothing to "
-		  "test\n"
-		  " it by\n"
-		  " nothing else that matters changed\n" },
+		  "test\n it by\n nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "reproducibility.config_count 0\nreproducibility.environment_count 2\n", false,
-		  "\n SETTINGS 2 of the environment differ\n"
-		  " nothing else that matters changed\n" },
+		  "\n SETTINGS 2 of the environment differ\n nothing else changed "
+		  "significantly\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -228,16 +220,15 @@ static void the_first_line_cannot_be_misread(void **state)
 static void a_part_stands_for_its_share(void **state)
 {
 	(void)state;
-	static const char first[] =
-		"\n SLOWER the mean step got 100.0 µs (10.0 %) slower, certain (p < 0.0001): a\n"
-		" typical step takes 90.00 µs to 110.0 µs more\n";
+	static const char first[] = "\n SLOWER the mean step is 100.0 µs (10.0 %) slower, "
+				    "significant (p < 0.0001):\n a "
+				    "typical step takes 90.00 µs to 110.0 µs more\n";
 	char text[1024], opposed[4096];
 
 	snprintf(text, sizeof(text),
 		 "%s +60.00 µs compute: dq+dkv +25.00 µs and 2 more\n"
-		 " +39.10 µs exposed communication:\n"
-		 " all_reduce +19.55 µs and 1 more\n"
-		 " nothing else that matters changed\n",
+		 " +39.10 µs exposed communication:\n all_reduce +19.55 µs and 1 more\n nothing "
+		 "else changed significantly\n",
 		 first);
 	check(&(struct section_case){ tsi_put_changes, MANY_PARTS, false, text }, 1);
 	/* Against the line: it explains nothing of it, however large. */
@@ -270,12 +261,10 @@ static void size_comes_before_certainty(void **state)
 		  "certainty=likely\n"
 		  "explanation.parts line=compute kind=kernel part=sgemm change_ns=44500000\n",
 		  false,
-		  "\n SETUP these runs differ in: device A100 → V100, world size 8 → 4\n"
-		  " UNSURE cannot tell whether the step changed: +46.70 ms (+45.0 %), but 1 step\n"
-		  " against 1 are too few; take 6 of each, or more\n"
-		  " +44.50 ms compute (cannot tell)\n"
-		  " +12.90 ms exposed copies (certain)\n"
-		  " nothing else that matters changed\n" },
+		  "\n SETUP these runs differ in: device A100 → V100, world size 8 → 4\n UNSURE "
+		  "cannot tell whether the step changed: +46.70 ms (+45.0 %), but 1 step\n against "
+		  "1 are too few; record at least 6 of each\n +44.50 ms compute (cannot tell)\n "
+		  "+12.90 ms exposed copies\n nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 100000\n"
 		  "step_change.change_ratio 0.001\nstep_change.a_p50_ns 100000000\n"
@@ -289,9 +278,8 @@ static void size_comes_before_certainty(void **state)
 		  false,
 		  "\n MIXED no significant change of the whole step: +100.0 µs (+0.1 %); median\n"
 		  " 100.0 ms → 100.2 ms; but parts of it changed:\n"
-		  " +5.000 ms compute (certain)\n"
-		  " -4.900 ms waiting for data (certain)\n"
-		  " nothing else that matters changed\n" },
+		  " +5.000 ms compute\n -4.900 ms waiting for data\n nothing "
+		  "else changed significantly\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -307,8 +295,8 @@ static void what_the_host_was_inside_is_named(void **state)
 	"explanation.lines line=launch_stall change_ns=2000000 share_ratio=0.9\n"                  \
 	"explanation.causes line=launch_stall cause=python change_ns=1500000\n"
 	static const char first[] =
-		"\n UNSURE cannot tell whether the step changed: +2.000 ms (0.0 %), but 2 steps\n"
-		" against 2 are too few; take 6 of each, or more\n";
+		"\n UNSURE cannot tell whether the step changed: +2.000 ms (0.0 %), but 2 steps\n "
+		"against 2 are too few; record at least 6 of each\n";
 	static const struct {
 		const char *facts, *line;
 	} cases[] = {
@@ -337,26 +325,24 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "step_change.verdict same\nfact_changes.compared_count 312\n"
 		  "fact_changes.list fact=copies.bytes unit=bytes a=1 b=1 difference=0 ratio=0.0 "
 		  "verdict=same\n",
-		  false, "\n no change: of 312 figures none differs\n" },
+		  false, "\n no change: all 312 figures are equal\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
 		  "step_change.high_ns 1900000\nfact_changes.compared_count 312\n",
 		  false,
 		  "\n no change: +400.0 µs (+0.4 %) of the mean step is within noise (1.100 ms "
-		  "less\n"
-		  " to 1.900 ms more); nothing else that matters differs\n" },
+		  "less\n to 1.900 ms more); nothing else differs significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict undecided\nstep_change.change_ns 4000000\n"
 		  "step_change.change_ratio 0.04\nstep_change.a_count 3\nstep_change.b_count 4\n",
 		  false,
 		  "\n UNSURE cannot tell whether the step changed: +4.000 ms (+4.0 %), but 3 "
-		  "steps\n"
-		  " against 4 are too few; take 6 of each, or more\n"
-		  " nothing else that matters changed\n" },
+		  "steps\n against 4 are too few; record at least 6 of each\n nothing else changed "
+		  "significantly\n" },
 		{ tsi_put_changes, "step_change.verdict only_a\n", false,
-		  "\n UNSURE only A has steps: their time cannot be compared\n"
-		  " nothing else that matters changed\n" },
+		  "\n UNSURE only A has steps: their time cannot be compared\n nothing else "
+		  "changed significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
@@ -499,9 +485,8 @@ static void ranks_that_changed_are_listed(void **state)
 		  "rank_changes.list rank=3 verdict=changed a_ns=5 b_ns=9 change_ns=4\n"
 		  "rank_changes.only_a rank=4\nrank_changes.only_a rank=5\n",
 		  false,
-		  "\n● RANKS the step changed on 1 of 2 that both have\n"
-		  " only in A: 4, 5\n"
-		  "\n mean step of A B "
+		  "\n● RANKS the step changed on 1 of 2 common ranks\n only in A: 4, 5\n\n mean "
+		  "step of A B "
 		  "change\n"
 		  " rank 3 slower 5 ns 9 ns +4 "
 		  "ns\n" },
@@ -532,11 +517,10 @@ static void one_rank_that_changed_is_told_first(void **state)
 	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_put_changes, ONE_RANK, false,
-		  "\n SLOWER rank 2 alone: the mean step got 40 ns (40.0 %) slower, certain (p <\n"
-		  " 0.0001)\n"
-		  " RANKS own time of rank 2 changed by +41 ns more than that of the others;\n"
-		  " the others wait for it\n"
-		  " nothing else that matters changed\n" },
+		  "\n SLOWER rank 2 alone: the mean step is 40 ns (40.0 %) slower, significant "
+		  "(p\n < "
+		  "0.0001)\n RANKS local time of rank 2 changed by +41 ns more than that of the "
+		  "others;\n the others wait for it\n nothing else changed significantly\n" },
 		/* The largest change first; those that wait have no word. */
 		{ tsi_section_rank_changes, ONE_RANK, false,
 		  "\n● RANKS rank 2 alone changed; the others wait for it\n"
@@ -562,9 +546,8 @@ static void the_ranks_that_changed_most_are_shown(void **state)
 		  "rank_changes.list rank=3 verdict=changed a_ns=5 b_ns=8 change_ns=3\n"
 		  "rank_changes.list rank=4 verdict=changed a_ns=5 b_ns=6 change_ns=1\n",
 		  false,
-		  "\n● RANKS the step changed on 5 of 5 that both have\n"
-		  "\n mean step of A B change\n"
-		  " rank 2 faster 9 ns 5 ns -4 ns\n"
+		  "\n● RANKS the step changed on 5 of 5 common ranks\n\n mean step of A B change\n "
+		  "rank 2 faster 9 ns 5 ns -4 ns\n"
 		  " rank 1 slower 5 ns 8 ns +3 ns\n"
 		  " rank 3 slower 5 ns 8 ns +3 ns\n"
 		  " … and 2 more\n" },

@@ -294,15 +294,15 @@ static const struct section_case {
 	       "snapshot.sites device=0 site=/a/bc.py:3:h bytes=512\n",
 	  true,
 	  "  b/c.py:1:f < b/d/e.py:2:g                                             2.00 KiB\n"
-	  "  ??:0:at::_ops::sum                                                    1.00 KiB\n"
-	  "  bc.py:3:h                                                                512 B\n"
-	  "  sites below  /a/\n" },
+	  "  ??:0:at::_ops::sum                                                    1.00 KiB\n  "
+	  "bc.py:3:h                                                                512 B\n  sites "
+	  "under  /a/\n" },
 	{ PEAK "snapshot.sites device=0 site=C:\\job\\x.py:1:f bytes=2048\n", true,
-	  "  x.py:1:f                                                              2.00 KiB\n"
-	  "  sites below  C:\\job\\\n" },
-	{ PEAK "snapshot.sites device=0 site=/a/x.py:1:f bytes=2\n"
-	       "snapshot.sites device=0 site=/b/y.py:1:f bytes=1\n",
-	  false, "sites below" },
+	  "  x.py:1:f                                                              2.00 KiB\n  "
+	  "sites under  C:\\job\\\n" },
+	{ PEAK "snapshot.sites device=0 site=/a/x.py:1:f bytes=2\nsnapshot.sites device=0 "
+	       "site=/b/y.py:1:f bytes=1\n",
+	  false, "sites under" },
 	/* Without a stack. */
 	{ PEAK "snapshot.sites device=0 site='' bytes=2048\n", true,
 	  "  -                                                                     2.00 KiB\n"
