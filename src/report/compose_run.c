@@ -98,7 +98,7 @@ static void put_name(const struct panel *panel, enum doc_place place, const stru
 	tsi_doc_name(panel->doc, place, NULL, name);
 }
 
-/* "8 ranks · 30 steps · 412.3 ms per step" */
+/* "8 ranks · 30 steps · 412.3 ms per step (slowest rank)": the others wait for it. */
 static void put_outline(const struct panel *panel, enum doc_role role)
 {
 	const struct tscope_run *run = panel->report->run;
@@ -115,7 +115,9 @@ static void put_outline(const struct panel *panel, enum doc_role role)
 	if (steps == 0)
 		return;
 	tsi_panel_count(panel, line, steps, "step", "steps");
-	tsi_doc_item(panel->doc, line, "%s per step", tsi_panel_number(panel, "step_time.mean_ns"));
+	tsi_doc_item(panel->doc, line, "%s per step%s",
+		     tsi_panel_number(panel, "step_time.mean_ns"),
+		     rank_count > 1 ? " (slowest rank)" : "");
 }
 
 /* ---- what is missing from the figures ---- */
