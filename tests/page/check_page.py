@@ -6,7 +6,8 @@ usage: check_page.py TSCOPE TESTDATA [PICTURES]
 
 Drives Debian's chromium through a pipe, one page at a time. Skipped where there is none. PICTURES is a folder for
 screenshots, light, dark, as printed, and of a telephone. Pages of real traces are opened where these are at hand, and
-where AXE names the file axe.min.js (npm pack axe-core) it looks at each page, too.
+where AXE names the file axe.min.js (npm pack axe-core) it looks at each page, too. With QUIET set, the machine has nothing
+else to do, and the page of many slices must draw a frame in 50 ms; else in ten times that.
 """
 import base64
 import json
@@ -325,8 +326,8 @@ def main():
             load = browser.open(work / "long.html")
             frame, count = browser.ask(FRAMES), browser.ask("tscope.parts[0].timeline.count")
             print(f"{count} slices: loaded in {load:.0f} ms, a frame takes {frame:.1f} ms (median)")
-            # What a quiet machine keeps with room to spare.
-            if count < SLICES or load > 2000 * 3 or frame > 50:
+            patience = 1 if os.environ.get("QUIET") else 10
+            if count < SLICES or load > 2000 * patience or frame > 50 * patience:
                 print("long: too slow, or slices are missing")
                 failed += 1
         finally:
