@@ -32,7 +32,7 @@ static bool is_separator(char c)
 
 /* ---- what holds the peak ---- */
 
-/* Share of the peak from which a role or a site is worth a word in the first line. */
+/* Share of the peak from which a site is worth a word in the first line. */
 #define LEAST_SHARE 0.1
 
 const char *tsi_role_words(const char *role)
@@ -94,8 +94,11 @@ static struct str inner_frame(const char *site)
 static void append_site(const struct panel *panel, const char **text, double peak_bytes)
 {
 	struct table_view sites = tsi_panel_rows(panel, "snapshot.sites");
+	int64_t device = tsi_panel_int(panel, "snapshot.peak_device");
 
 	for (size_t row = 0; row < sites.row_count; row++) {
+		if (tsi_table_find(&sites, row, "device").integer != device)
+			continue;
 		struct tscope_value site = tsi_table_find(&sites, row, "site");
 		struct tscope_value bytes = tsi_table_find(&sites, row, "bytes");
 

@@ -7,8 +7,7 @@
 
 const char tsi_place_advice[] =
 	"see what this rank does there and the others do not (logging, checkpoints, evaluation, "
-	"other "
-	"data, a slow disk): let all ranks do it or none, or move it out of the step";
+	"other data, a slow disk): let all ranks do it or none, or move it out of the step";
 
 const char *tsi_short_place(char text[MAX_PLACE_TEXT], const char *place)
 {

@@ -288,6 +288,13 @@ static const struct section_case {
 	  "  site                                                     live   blocks  device\n"
 	  "  b.py:2:g                                             2.00 KiB        2       1\n"
 	  "  a.py:1:f                                             1.00 KiB        1       0\n" },
+	/* The head names who holds the peak of the device that peaks, not who holds more elsewhere. */
+	{ TWO_DEVICES "snapshot.by_role device=1 role=forward bytes=524288 count=1\n"
+		      "snapshot.sites device=0 site=/x/a.py:1:f bytes=900000 count=1\n"
+		      "snapshot.sites device=1 site=/x/b.py:2:g bytes=524288 count=2\n",
+	  true,
+	  "  allocated memory peaks at 1.00 MiB; 50 % of it is allocated in forward;\n"
+	  "  b.py:2:g holds 512 KiB\n" },
 	/* Files in one folder, whatever the system; what has no file does not count. */
 	{ PEAK "snapshot.sites device=0 site='/a/b/c.py:1:f < /a/b/d/e.py:2:g' bytes=2048\n"
 	       "snapshot.sites device=0 site='??:0:at::_ops::sum' bytes=1024\n"
