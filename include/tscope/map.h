@@ -65,4 +65,30 @@ struct tscope_map_outcome tscope_map_outcome(const struct tscope_map *map, size_
 enum tscope_status tscope_map_write(FILE *out, const struct tscope_map *map, size_t place,
 				    struct tscope_error *err);
 
+/*
+ * Files of records as one file, so that a node or pod sends one. A merge of merges is the merge of
+ * all, byte for byte, in any order: records are written in the order of the files that they are
+ * of, each once.
+ */
+struct tscope_merge;
+
+/*
+ * Reads the files of paths, or of folders, and checks each record. What a run could not read is
+ * refused, and so are files that are not mapped. Of the options those of input are used; NULL:
+ * none.
+ */
+enum tscope_status tscope_merge_open(struct tscope_merge **ret, const char *const *paths,
+				     size_t count, const struct tscope_trace_options *options,
+				     struct tscope_error *err);
+void tscope_merge_free(struct tscope_merge *merge);
+
+/* The files that were read. */
+size_t tscope_merge_source_count(const struct tscope_merge *merge);
+const char *tscope_merge_source(const struct tscope_merge *merge, size_t index);
+
+size_t tscope_merge_record_count(const struct tscope_merge *merge);
+
+enum tscope_status tscope_merge_write(FILE *out, const struct tscope_merge *merge,
+				      struct tscope_error *err);
+
 #endif

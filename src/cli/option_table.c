@@ -14,7 +14,7 @@
 
 #define FIELD(name) offsetof(struct options, name)
 #define JUDGES "trace, memory, hang, report, diff, trend, export"
-#define READERS JUDGES ", map, slice"
+#define READERS JUDGES ", map, merge, slice"
 #define REPORTERS "trace, memory, hang, report, diff, trend"
 #define TRACE_READERS "trace, report, diff, export, map"
 #define TRACE_REPORTERS "trace, report, diff"
@@ -62,6 +62,8 @@ const struct option_row option_rows[] = {
 	  NULL },
 	{ "slice", "out", "FILE", "the trace to write: .json, or .json.gz compressed", parse_text,
 	  FIELD(output), NULL },
+	{ "merge", "out", "FILE", "the file of records to write (.tsr)", parse_text, FIELD(output),
+	  NULL },
 	{ "slice", "time", "A:B", "only what overlaps this time: ts of the file, in us", parse_time,
 	  FIELD(time), NULL },
 	{ "slice", "device-only", NULL, "no events of the host", parse_flag, FIELD(device_only),
@@ -93,7 +95,7 @@ const struct option_row option_rows[] = {
 	  FIELD(full), NULL },
 	{ REPORTERS, "show", "LIST", "only these sections: kernels,operators", parse_text,
 	  FIELD(shown), tscope_report_check_sections },
-	{ JUDGES ", map", "quiet", NULL, "only head and gates of the report; export, map: nothing",
+	{ JUDGES ", map, merge", "quiet", NULL, "only head and gates of the report; export, map: nothing",
 	  parse_flag, FIELD(quiet), NULL },
 	{ "report", "rank", "N", "show the sections of rank N (default: the lowest)", parse_rank,
 	  FIELD(rank), NULL },

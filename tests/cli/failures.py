@@ -56,13 +56,14 @@ COMMANDS = {
     "trend": "trend --format json {made}/history.jsonl {data}/run_healthy",
     "map": "map --out folder {data}/ranks_slow_loader/rank1.pt.trace.json.gz {data}/run_healthy/rank0/steps.jsonl",
     "map of a list": "map --out folder --files-from {made}/list",
+    "merge": "merge --out folder.tsr {made}/maps",
     "slice": "slice --out slice.json {data}/two_steps.json.gz",
     "slice, packed": "slice --device-only --out slice.json.gz {data}/two_steps.json",
     "slice of a run": "slice --out slice.json {data}/ranks_slow_loader",
     "export to CSV": "export --events --to csv:folder {data}/ranks_slow_loader/rank1.pt.trace.json.gz",
     "export to a database": "export --to folder.sqlite {data}/run_healthy",
 }
-NEVER_STRICT = ("slice",)  # what it writes is whole or not at all
+NEVER_STRICT = ("slice", "merge")  # what it writes is whole or not at all
 LOADER = ("open", "read", "stat", "close", "mmap", "access")  # called before main()
 
 

@@ -32,6 +32,7 @@ SITUATIONS = [
     ("report ranks", "ranks/rank0.pt.trace.json.gz ranks/rank0_again.json.gz", None),
     ("report maps", "MAP", None),
     ("diff maps run", "MAP", None),
+    ("merge maps", "MAP", "--out"),
     ("report metrics", STORE, None),
 ]
 

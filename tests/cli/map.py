@@ -6,7 +6,8 @@ table, finding, gate, note and problem, but for files that are none of a run's.
 usage: map.py TSCOPE PATH... [--generate RANKS] [--every]
 
 Each PATH that is a run, or a folder of runs, is mapped in 1, 3 and 8 shards, and read from a folder
-and as one file, in any order. --every takes each folder below PATH. --generate adds made jobs.
+and as one file, in any order. Merges of merges are byte for byte the merge of all. --every takes
+each folder below PATH. --generate adds made jobs.
 """
 import argparse
 import json
@@ -60,6 +61,26 @@ def map_shards(program, path, folder, count):
             yield f"map --shard {i}/{count}: exit {done.returncode}: {done.stderr.decode()[:300]}"
 
 
+def merge(program, target, files):
+    """What keeps files from being merged, as a list."""
+    done = run(program, "merge", "--quiet", "--out", target, *files)
+    return [] if done.returncode == 0 else [f"merge: exit {done.returncode}: {done.stderr.decode()[:300]}"]
+
+
+def merge_all(program, folder, files, random_numbers):
+    """Of all, and of merges of parts that overlap, in other orders: what is wrong with these."""
+    whole, again, halves = folder / "whole.tsr", folder / "again.tsr", []
+    problems = merge(program, whole, files)
+    for i in range(2):
+        halves.append(folder / f"half{i}.tsr")
+        part = files[i * len(files) // 3:len(files) - (1 - i) * len(files) // 3]
+        problems += merge(program, halves[i], random_numbers.sample(part, len(part)))
+    problems += merge(program, again, random_numbers.sample([*halves, whole], 3))
+    if not problems and whole.read_bytes() != again.read_bytes():
+        problems.append("merge: a merge of merges is not the merge of all")
+    return whole, problems
+
+
 def compare(program, path, shard_counts, random_numbers):
     """What is wrong with the maps of one path; None: it is no run."""
     direct = report(program, path)
@@ -75,7 +96,9 @@ def compare(program, path, shard_counts, random_numbers):
             merged = folder.parent / "merged.tsr"
             merged.write_bytes(b"".join(file.read_bytes() for file in files))
             half = len(files) // 2
-            for name, paths in (("folder", [folder]), ("file", [merged]),
+            whole, wrong = merge_all(program, folder.parent, files, random_numbers)
+            problems += [f"{path}, {count} shards, {text}" for text in wrong]
+            for name, paths in (("folder", [folder]), ("file", [merged]), ("merge", [whole]),
                                 ("twice", [*files[:half], merged])):
                 mapped = report(program, *paths)
                 found = list(differences(direct[1], mapped[1]))

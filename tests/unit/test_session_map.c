@@ -221,6 +221,52 @@ static void test_named(void **state)
 	}
 }
 
+static enum tscope_status merge_file(struct bytes *ret, const char *path, struct tscope_error *err)
+{
+	const char *const paths[] = { path, path };
+	struct tscope_merge *merge;
+	enum tscope_status status = tscope_merge_open(&merge, paths, 2, NULL, err);
+
+	*ret = (struct bytes){ 0 };
+	if (status != TSCOPE_OK)
+		return status;
+	FILE *out = open_memstream(&ret->data, &ret->count);
+	status = tscope_merge_write(out, merge, err);
+	fclose(out);
+	tscope_merge_free(merge);
+	return status;
+}
+
+/* Records that come twice are there once; no part of a merge is written. */
+static void test_merge(void **state)
+{
+	const char *path = "mapped.tsr";
+	struct bytes bytes = must_map("run_healthy", &one_thread), merged;
+	struct tscope_error err = { 0 };
+
+	(void)state;
+	put_bytes(path, bytes.data, bytes.count);
+	assert_int_equal(merge_file(&merged, path, &err), TSCOPE_OK);
+	assert_int_equal(merged.count, bytes.count);
+	assert_memory_equal(merged.data, bytes.data, bytes.count);
+	free(merged.data);
+	put_bytes(path, bytes.data, bytes.count - 1);
+	assert_int_equal(merge_file(&merged, path, &err), TSCOPE_E_DAMAGED);
+	assert_non_null(strstr(err.message, "mapped.tsr: record 2: "));
+	put_bytes(path, bytes.data, bytes.count);
+	free(bytes.data);
+	for (size_t n = 1;; n++) {
+		fail_alloc_at(n);
+		enum tscope_status status = merge_file(&merged, path, &err);
+		bool has_failed = fail_alloc_stop();
+		free(merged.data);
+		if (!has_failed)
+			break;
+		assert_true(status == TSCOPE_OK || status == TSCOPE_E_NOMEM ||
+			    status == TSCOPE_E_WRITE);
+	}
+}
+
 static void test_allocation_failures(void **state)
 {
 	struct bytes whole = must_map("run_mixed/rank0", &one_thread);
@@ -256,6 +302,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_options, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_done, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_named, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_merge, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_allocation_failures, enter_folder,
 						leave_folder),
 	};
