@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes one file of files of records (rank_files.h): those of a node or pod, before they are sent. */
+/* Makes one file of files of records (run/rank_file.h), such as those of a node or pod. */
 #include <tscope/map.h>
 
 #include <stdlib.h>
