@@ -193,6 +193,13 @@ static void doubt_transfer(struct rule_context *ctx)
 	tsi_rule_after(ctx, CAUSE_missing_rank);
 }
 
+/* Is the simulation right, and its gain too large at worst, for ranks that were not read? */
+static bool is_overlap_bounded(const struct rule_context *ctx)
+{
+	return tsi_rule_knows(ctx, "what_if.step_ns") &&
+	       tsi_rule_has(ctx, "what_if.ideal_overlap_gain_ns");
+}
+
 void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 {
 	const char *gain = "what_if.ideal_overlap_gain_ns";
@@ -205,16 +212,21 @@ void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 				"%.0f %% of the step apart, which may change as well",
 				100 * tsi_rule_real(ctx, "what_if.end_spread_ratio"));
 	}
-	if (!tsi_rule_knows(ctx, gain)) {
+	if (!tsi_rule_knows(ctx, gain) && !is_overlap_bounded(ctx)) {
 		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
 		tsi_rule_bound(ctx); /* an overlap hides no more than there is to compute */
 		doubt_transfer(ctx);
 		return;
 	}
+	bool is_bound = !tsi_rule_knows(ctx, gain);
 	int64_t gain_ns = tsi_rule_int(ctx, gain);
 	tsi_rule_evidence(ctx, gain);
 	/* Whoever waits for nobody before its step ends wins more: that is not this one's. */
 	tsi_rule_simulated(ctx, GAIN_COMM_TRANSFER, gain_ns < moving_ns ? gain_ns : moving_ns);
+	if (!is_bound)
+		return;
+	tsi_rule_bound(ctx);
+	doubt_transfer(ctx);
 }
 
 int64_t tsi_share_ns(const struct rule_context *ctx, double share)

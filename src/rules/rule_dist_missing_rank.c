@@ -58,8 +58,8 @@ const struct rule tsi_rule_dist_missing_rank = {
 		.meaning = "A slow rank makes all others wait. If its files are missing, the "
 			   "report shows the wait and not the reason; a rank that crashed leaves "
 			   "none either. One missing rank is enough for that.",
-		.advice = "collect the files of all ranks into one directory (each host writes its "
-			  "own), and read the log of the ranks that have none",
+		.advice = "collect whole files of all ranks into one directory (each host writes "
+			  "its own), and read the log of the ranks that have none",
 		.example = "The traces say that the job had 8 ranks, rank 3 and 5 have no file: 2 "
 			   "of 8 are missing, a finding of severity med.",
 		.parameters = {

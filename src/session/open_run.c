@@ -10,7 +10,8 @@
  *	group      which rank and which window each file is       (group_members.c)
  *	partition  files that contradict each other into runs     (conflict.c, open_runs.c)
  *	join       one series of steps for each rank              (count_steps.c, join_ranks.c),
- *	           without ranks that lack most steps             (quorum.c),
+ *	           without ranks that are broken or lack most     (quorum.c),
+ *	           steps
  *	           its metrics                                    (join_metrics.c),
  *	           its secondary traces                           (secondary.c),
  *	           what is known of its memory                    (run_memory.c)
@@ -214,8 +215,8 @@ static enum tscope_status join(struct tscope_run *run, const struct tscope_run_o
 	tsi_count_steps(members, &run->notes);
 	status = tsi_join_ranks(&run->ranks, members, &run->notes, err);
 	if (status == TSCOPE_OK)
-		status = tsi_leave_short_ranks_out(
-			&run->ranks, members, options->analysis.quorum_percent, &run->arena, err);
+		status = tsi_leave_ranks_out(&run->ranks, members, options->analysis.quorum_percent,
+					     &run->arena, err);
 	if (status == TSCOPE_OK)
 		status = tsi_settle_metrics(&run->ranks, members, options, &run->notes, err);
 	if (status != TSCOPE_OK)

@@ -3,6 +3,11 @@
  * Ranks that lack most of the steps that a quorum of the ranks has are left out: one trace of a
  * thousand that was cut short, or numbers its steps as no other does, must not take the steps of
  * all the others from every figure that compares ranks.
+ *
+ * So are ranks whose trace breaks off, of few ranks as well, while most are whole: profilers write
+ * thread after thread and stream after stream, so that what is lost is no last step but somebody's
+ * events in all of them. Collectives that are not there make waiting look like work, and those
+ * that are match the wrong ones of the others.
  */
 #include "session/run.h"
 
@@ -37,6 +42,41 @@ static const char *reason_of(const struct step_alignment *alignment, size_t havi
 		arena, "rank %" PRId64 " lacks %zu of the %zu steps that nearly all ranks have%s%s",
 		rank, alignment->count - having, alignment->count, damage ? ": " : "",
 		damage ? damage->message : "");
+}
+
+/* Why a rank with such a trace, and no records of its own, compares with no other; or NULL. */
+static const char *break_of(const struct run_members *members, size_t first, struct arena *arena)
+{
+	for (size_t i = first, end = tsi_end_of_rank(members, first); i < end; i++) {
+		const struct tscope_error *damage = tsi_member(members, i)->input.damage;
+
+		if (members->items[i].kind == RUN_ITEM_STEPS)
+			return NULL;
+		if (members->items[i].kind == RUN_ITEM_TRACE && damage)
+			return tsi_arena_print(arena,
+					       "%s; of collectives, any may be lost: it is "
+					       "compared with no other rank",
+					       damage->message);
+	}
+	return NULL;
+}
+
+/* Returns how many are broken; none where no two others, or not most, are whole. */
+static size_t find_broken_ranks(const char **reasons, const struct run_ranks *ranks,
+				const struct run_members *members, struct arena *arena)
+{
+	size_t count = 0, item = 0;
+
+	for (size_t i = 0; i < ranks->count && item < members->step_item_count; i++) {
+		reasons[i] = break_of(members, item, arena);
+		count += reasons[i] != NULL;
+		item = tsi_end_of_rank(members, item);
+	}
+	if (ranks->count - count >= 2 && 2 * count < ranks->count)
+		return count;
+	for (size_t i = 0; i < ranks->count; i++)
+		reasons[i] = NULL;
+	return 0;
 }
 
 static void add_left_out(struct run_members *members, size_t item, const char *reason)
@@ -87,7 +127,7 @@ static void leave_series_out(struct run_ranks *ranks, const char *const *reasons
 	ranks->count = kept;
 }
 
-/* Why each rank is left out, or NULL; returns how many are. */
+/* Adds why; returns how many are short and nothing else. */
 static size_t find_short_ranks(const char **reasons, const struct step_alignment *alignment,
 			       const struct run_ranks *ranks, const struct run_members *members,
 			       struct arena *arena)
@@ -99,7 +139,7 @@ static size_t find_short_ranks(const char **reasons, const struct step_alignment
 
 		while (members->items[item].rank != ranks->series[i].rank)
 			item++;
-		if (2 * having > alignment->count || alignment->count == 0)
+		if (reasons[i] || 2 * having > alignment->count || alignment->count == 0)
 			continue;
 		reasons[i] = reason_of(alignment, having, ranks->series[i].rank,
 				       damage_of(members, item), arena);
@@ -108,27 +148,39 @@ static size_t find_short_ranks(const char **reasons, const struct step_alignment
 	return count;
 }
 
-enum tscope_status tsi_leave_short_ranks_out(struct run_ranks *ranks, struct run_members *members,
-					     unsigned quorum_percent, struct arena *arena,
-					     struct tscope_error *err)
+static enum tscope_status leave_out(struct run_ranks *ranks, struct run_members *members,
+				    const char *const *reasons, size_t count, struct arena *arena,
+				    struct tscope_error *err)
 {
-	struct step_alignment alignment;
-
-	if (members->step_item_count == 0 || tsi_quorum_spare(ranks->count, quorum_percent) == 0)
-		return TSCOPE_OK;
-	const char **reasons = tsi_arena_new(arena, ranks->count, sizeof(*reasons));
-	enum tscope_status status = tsi_arena_status(arena, err);
-	if (status == TSCOPE_OK)
-		status = tsi_align(&alignment, ranks->series, ranks->count, quorum_percent, err);
-	if (status != TSCOPE_OK)
-		return status;
-	size_t count = find_short_ranks(reasons, &alignment, ranks, members, arena);
-	tsi_alignment_deinit(&alignment);
 	ranks->left_out = tsi_arena_new(arena, count, sizeof(*ranks->left_out));
-	status = tsi_arena_status(arena, err);
+	enum tscope_status status = tsi_arena_status(arena, err);
+
 	if (status != TSCOPE_OK || count == 0)
 		return status;
 	leave_items_out(members, reasons, ranks);
 	leave_series_out(ranks, reasons);
 	return TSCOPE_OK;
+}
+
+enum tscope_status tsi_leave_ranks_out(struct run_ranks *ranks, struct run_members *members,
+				       unsigned quorum_percent, struct arena *arena,
+				       struct tscope_error *err)
+{
+	struct step_alignment alignment;
+
+	if (members->step_item_count == 0)
+		return TSCOPE_OK;
+	const char **reasons = tsi_arena_new(arena, ranks->count, sizeof(*reasons));
+	enum tscope_status status = tsi_arena_status(arena, err);
+	if (status != TSCOPE_OK)
+		return status;
+	size_t count = find_broken_ranks(reasons, ranks, members, arena);
+	if (tsi_quorum_spare(ranks->count, quorum_percent) == 0)
+		return leave_out(ranks, members, reasons, count, arena, err);
+	status = tsi_align(&alignment, ranks->series, ranks->count, quorum_percent, err);
+	if (status != TSCOPE_OK)
+		return status;
+	count += find_short_ranks(reasons, &alignment, ranks, members, arena);
+	tsi_alignment_deinit(&alignment);
+	return leave_out(ranks, members, reasons, count, arena, err);
 }

@@ -136,14 +136,14 @@ enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_member
 void tsi_run_ranks_deinit(struct run_ranks *ranks);
 
 /*
- * Leaves ranks out that lack half or more of the steps that a quorum of the ranks has; their files
- * become others of the members. Of few ranks (under 100, unless quorum_percent says otherwise)
- * none.
+ * Leaves ranks out whose trace breaks off, while two or more, and most, are whole; and those that
+ * lack half or more of the steps that a quorum of the ranks has: of few ranks (under 100, unless
+ * quorum_percent says otherwise) none of these. Their files become others of the members.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_leave_short_ranks_out(struct run_ranks *ranks, struct run_members *members,
-					     unsigned quorum_percent, struct arena *arena,
-					     struct tscope_error *err);
+enum tscope_status tsi_leave_ranks_out(struct run_ranks *ranks, struct run_members *members,
+				       unsigned quorum_percent, struct arena *arena,
+				       struct tscope_error *err);
 
 /* Joins the files of metrics at [first, end) of the items to the steps of their rank. */
 void tsi_join_metrics(struct step_series *steps, const struct run_members *members, size_t first,

@@ -195,6 +195,15 @@ static const struct rule_case cases[] = {
 	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS "distributed.missing_rank_count 2\n", NULL,
 	  "med: communication takes 30.0 % of the step (waiting for the 2 missing ranks counts as "
 	  "transfer) [15000000 ns]" },
+	/* The simulation with missing ranks: at most what it wins. */
+	{ "DIST.COMM_BOUND", FIRES,
+	  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS
+	  "distributed.missing_rank_count 2\nwhat_if.step_ns 50000000\n"
+	  "what_if.ideal_overlap_gain_ns 3000000\nwhat_if.ideal_overlap_least_ns 3000000\n"
+	  "! what_if.ideal_overlap_gain_ns bound\n! what_if.ideal_overlap_least_ns bound\n",
+	  NULL,
+	  "low: communication takes 30.0 % of the step (waiting for the 2 missing ranks counts as "
+	  "transfer) [3000000 ns]" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "50"), NULL,
 	  "med: transfer takes 25.0 % of the step" },
 	{ "DIST.COMM_BOUND", AT, COMM("0.8") HOST_SPLIT("700", "200", "49"), NULL, "" },

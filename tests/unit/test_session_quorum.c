@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that lack most steps of the others are left out, named, and in nobody's way. */
+/* Ranks that are broken or lack most steps of the others are left out, named, and in nobody's way. */
 #include "fail_alloc.h"
 #include "test_folder.h"
 
@@ -125,6 +125,73 @@ static void test_missing_beside(void **state)
 	tscope_run_free(run);
 }
 
+/* A trace of two steps; broken off behind the first. */
+static void put_trace(int rank, bool is_broken)
+{
+	char path[64], text[1024];
+	int length = snprintf(
+		text, sizeof(text),
+		"{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":%d,\"world_size\":%d},"
+		"\"traceEvents\":["
+		"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#1\",\"pid\":9,"
+		"\"tid\":9,\"ts\":100,\"dur\":50},"
+		"{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#2\",\"pid\":9,"
+		"\"tid\":9,\"ts\":150,\"dur\":50}]}\n",
+		rank, RANKS);
+
+	if (is_broken)
+		text[length - 30] = '\0';
+	snprintf(path, sizeof(path), "run/rank%d/rank%d.pt.trace.json", rank, rank);
+	put_file(path, text);
+}
+
+static void put_traces(int broken_count)
+{
+	for (int rank = 0; rank < RANKS; rank++)
+		put_trace(rank, rank >= RANKS - broken_count);
+}
+
+static size_t count_left_out(size_t rank_count)
+{
+	struct tscope_run *run;
+	size_t count;
+
+	assert_int_equal(open_run(&run, 0), TSCOPE_OK);
+	count = tscope_run_other_count(run);
+	assert_int_equal(tscope_run_rank_count(run), rank_count);
+	for (size_t i = 0; i < count; i++) {
+		assert_true(tscope_run_other(run, i).is_left_out);
+		assert_string_equal(tscope_run_other(run, i).reason,
+				    "input ends inside event 2; of collectives, any may be lost: "
+				    "it is compared with no other rank");
+	}
+	tscope_run_free(run);
+	return count;
+}
+
+static void test_broken_traces(void **state)
+{
+	(void)state;
+	put_traces(0);
+	assert_int_equal(count_left_out(RANKS), 0);
+	put_traces(1);
+	assert_int_equal(count_left_out(RANKS - 1), 1);
+	put_traces(2);
+	assert_int_equal(count_left_out(RANKS - 2), 2);
+	/* Most are broken: then they are all there is. */
+	put_traces(3);
+	assert_int_equal(count_left_out(RANKS), 0);
+	/* One of two: nobody is left to compare with. */
+	for (int rank = 0; rank < RANKS - 2; rank++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "run/rank%d/rank%d.pt.trace.json", rank, rank);
+		assert_int_equal(remove(path), 0);
+	}
+	put_trace(RANKS - 1, false);
+	assert_int_equal(count_left_out(2), 0);
+}
+
 static void test_allocation_failures(void **state)
 {
 	(void)state;
@@ -152,6 +219,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_short_rank, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_renumbered_rank, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_missing_beside, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(test_broken_traces, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(test_allocation_failures, enter_folder,
 						leave_folder),
 	};
