@@ -251,9 +251,7 @@ for name, options in LACKS.items():
         expect(name + ", strict", lacking, gate, UNDECIDED, 3, options=("--strict",))
         expect(name + ", allowed", lacking, gate, UNDECIDED, 0, options=("--undecided", "pass"))
     expect(name + ", and one is slow", slow, "step_time.mean_ms>160", TRIPPED)
-    # Times of a trace and of records do not compare.
-    expect(name + ", and one is slow", slow, "straggler",
-           UNDECIDED if name == "a cut trace" else TRIPPED)
+    expect(name + ", and one is slow", slow, "straggler", TRIPPED)
 expect("one rank of many, by itself", ranks(1, world=64), "step_time.mean_ms>160", HELD)
 expect("ranks 0 and 2 of nobody says how many", ranks(3, world=0, which=(0, 2)), "straggler",
        UNDECIDED)
