@@ -20,6 +20,12 @@ bool tsi_name_ends(struct str name, struct str ending)
 	return tsi_str_equal_nocase(end, ending);
 }
 
+bool tsi_are_in_folders_apart(const char *a, const char *b)
+{
+	return !tsi_str_has_prefix(tsi_str_of(a), tsi_folder_of(b)) &&
+	       !tsi_str_has_prefix(tsi_str_of(b), tsi_folder_of(a));
+}
+
 struct str tsi_path_trim(const char *path)
 {
 	struct str text = { path, strlen(path) };

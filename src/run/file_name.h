@@ -13,6 +13,9 @@ static inline struct str tsi_folder_of(const char *path)
 	return (struct str){ path, (size_t)(tsi_base_name(path) - path) };
 }
 
+/* Is neither file in the folder of the other, or below it? */
+bool tsi_are_in_folders_apart(const char *a, const char *b);
+
 /* The folder that a file or a folder is in, without its slash. */
 static inline struct str tsi_folder_above(struct str path)
 {

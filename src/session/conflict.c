@@ -11,13 +11,6 @@
 #include "run/file_name.h"
 #include "run/scalars.h"
 
-/* Is neither in the folder of the other, or below it? */
-static bool are_apart(const char *a, const char *b)
-{
-	return !tsi_str_has_prefix(tsi_str_of(a), tsi_folder_of(b)) &&
-	       !tsi_str_has_prefix(tsi_str_of(b), tsi_folder_of(a));
-}
-
 /* Are both step records of one rank? */
 static bool claim_the_same(const struct run_item *a, const struct run_item *b)
 {
@@ -58,7 +51,7 @@ static struct run_conflict find_metrics(const struct run_members *members, struc
 		for (size_t back = 1; back <= COMPARED && back <= i; back++) {
 			const struct run_item *other = &members->items[i - back];
 
-			if (are_apart(other->path, item->path) &&
+			if (tsi_are_in_folders_apart(other->path, item->path) &&
 			    differ(members, item, other, arena))
 				return (struct run_conflict){ other->path, item->path };
 		}
@@ -80,7 +73,7 @@ struct run_conflict tsi_find_conflict(const struct run_members *members, struct 
 			other = sized;
 		if (world_of(members, item) >= 0)
 			sized = item;
-		if (other && are_apart(other->path, item->path))
+		if (other && tsi_are_in_folders_apart(other->path, item->path))
 			return (struct run_conflict){ other->path, item->path };
 	}
 	return find_metrics(members, arena);

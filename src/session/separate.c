@@ -214,9 +214,22 @@ static void find_concurrent(struct separation *s)
 struct choice {
 	enum apart why; /* it is not */
 	int64_t gap_ns;
+	size_t shared_length; /* of the path to both, in bytes */
 	uint32_t run;
 	const struct extent *there; /* what it is compared with */
 };
+
+/* How much of the paths to two captures is the same folders. */
+static size_t shared_length(const struct capture *a, const struct capture *b)
+{
+	const char *path = a->loaded->input.path, *other = b->loaded->input.path;
+	size_t length = 0;
+
+	for (size_t i = 0; path[i] != '\0' && path[i] == other[i]; i++)
+		if (path[i] == '/')
+			length = i + 1;
+	return length;
+}
 
 static struct choice consider(struct separation *s, const struct unit *unit, size_t index)
 {
@@ -225,6 +238,7 @@ static struct choice consider(struct separation *s, const struct unit *unit, siz
 	struct choice choice = {
 		.why = tsi_job_differs(run, &unit->extent),
 		.gap_ns = tsi_gap_between(run, &unit->extent),
+		.shared_length = shared_length(run->first, unit->extent.first),
 		.run = (uint32_t)index,
 		.there = run,
 	};
@@ -242,6 +256,18 @@ static struct choice consider(struct separation *s, const struct unit *unit, siz
 	return choice;
 }
 
+/* Jobs that run at the same time lie in folders of their own: of those that fit, the one beside. */
+static bool is_better(const struct choice *a, const struct choice *b)
+{
+	bool a_fits = a->why == TOGETHER, b_fits = b->why == TOGETHER;
+
+	if (a_fits != b_fits)
+		return a_fits;
+	if (a_fits && a->shared_length != b->shared_length)
+		return a->shared_length > b->shared_length;
+	return a->gap_ns < b->gap_ns;
+}
+
 /* Puts a unit into the nearest run that it fits, or into a new one. */
 static void place_unit(struct separation *s, struct unit *unit)
 {
@@ -249,10 +275,8 @@ static void place_unit(struct separation *s, struct unit *unit)
 
 	for (size_t i = 0; i < s->run_count; i++) {
 		struct choice choice = consider(s, unit, i);
-		bool fits = choice.why == TOGETHER, best_fits = best.there && best.why == TOGETHER;
 
-		if (!best.there || (fits && !best_fits) ||
-		    (fits == best_fits && choice.gap_ns < best.gap_ns))
+		if (!best.there || is_better(&choice, &best))
 			best = choice;
 	}
 	if (best.there && (best.why == TOGETHER || s->run_count == MAX_SEPARATE_RUNS)) {

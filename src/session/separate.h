@@ -23,6 +23,7 @@ enum apart {
 	APART_AGAIN,
 	APART_UNMARKED,
 	APART_TIME,
+	APART_FOLDER,
 };
 
 struct capture {

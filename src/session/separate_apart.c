@@ -2,6 +2,8 @@
 /* What speaks against captures being of one run. */
 #include "session/separate.h"
 
+#include "run/file_name.h"
+
 /* Clocks of nodes are farther apart only where nobody sets them. */
 #define APART_NS (INT64_C(30) * 1000000000)
 
@@ -43,8 +45,11 @@ enum apart tsi_windows_differ(const struct extent *earlier, const struct extent 
 		return why;
 	if (devices_differ(earlier, later))
 		return APART_DEVICE;
-	if (later->start_ns < earlier->end_ns)
-		return TOGETHER;
+	if (later->start_ns < earlier->end_ns) /* two jobs, or files that contradict each other */
+		return tsi_are_in_folders_apart(earlier->last->loaded->input.path,
+						later->first->loaded->input.path)
+			       ? APART_FOLDER
+			       : TOGETHER;
 	if (tsi_processes_differ(earlier->last, later->first))
 		return tsi_goes_on(earlier, later) ? TOGETHER : APART_PROCESS;
 	if (tsi_origin_of(earlier->first)->is_whole != tsi_origin_of(later->first)->is_whole)

@@ -97,6 +97,12 @@ static const char *difference(struct arena *arena, enum apart why, const struct 
 		return tsi_arena_print(arena, "captured %s %s",
 				       time_words(arena, tsi_gap_between(here, there)),
 				       here->start_ns > there->start_ns ? "later" : "earlier");
+	case APART_FOLDER:
+		return tsi_arena_print(
+			arena, "%swas recorded there at the same time",
+			there->first->rank < 0
+				? "the process "
+				: tsi_arena_print(arena, "rank %" PRId64 " ", there->first->rank));
 	case TOGETHER:
 		break;
 	}

@@ -21,6 +21,9 @@
 
 #define RANK(r, world) "\"distributedInfo\":{\"rank\":" #r ",\"world_size\":" #world "}"
 
+/* Then no run can have both. */
+#define AT_ONCE "rank 0 was recorded there at the same time"
+
 static const struct {
 	const char *files;
 	const char *runs; /* names of files, runs apart by | */
@@ -43,6 +46,14 @@ static const struct {
 	{ "a0.json 1 2-3 0 " RANK(0, 2) "\nb0.json 3 2-3 20 " RANK(0, 2) "\nb1.json 4 2-3 20 " RANK(
 		  1, 2) "\n",
 	  "a0|b0 b1", NULL },
+	/* Jobs that run at the same time, each in its folder, or with one for each rank. */
+	{ "x/a0.json 1 2-3 0 " RANK(0, 2) "\nx/a1.json 2 2-3 0 " RANK(
+		  1, 2) "\ny/b0.json 3 2-4 0 " RANK(0, 2) "\ny/b1.json 4 2-4 0 " RANK(1, 2) "\n",
+	  "a0 a1|b0 b1", AT_ONCE },
+	{ "x/r0/a.json 1 2-3 0 " RANK(0, 2) "\ny/r0/b.json 1 2-4 0 " RANK(
+		  0, 2) "\ny/r1/d.json 2 2-4 0 " RANK(1, 2) "\nx/r1/c.json 2 2-3 0 " RANK(1,
+											  2) "\n",
+	  "a c|b d", AT_ONCE },
 	/* One process number on two hosts. */
 	{ "n1_7.1790857026000.pt.trace.json 7 2-3 0\nn2_7.1790857026000.pt.trace.json 7 2-3 9\n",
 	  "n1_7.1790857026000.pt.trace|n2_7.1790857026000.pt.trace",
@@ -124,11 +135,24 @@ static void list_runs(const struct tscope_runs *runs, char *text, size_t size)
 	}
 }
 
+static void check_one_run(bool is_contradiction)
+{
+	const char *path = ".";
+	struct tscope_runs *runs = NULL;
+	struct tscope_run_options options = { .one_run = true };
+	struct tscope_error err = { 0 };
+
+	assert_int_equal(tscope_runs_open(&runs, &path, 1, &options, &err),
+			 is_contradiction ? TSCOPE_E_DAMAGED : TSCOPE_OK);
+	if (!is_contradiction)
+		assert_int_equal(tscope_runs_count(runs), 1);
+	tscope_runs_free(runs);
+}
+
 static void check_case(size_t i)
 {
 	const char *path = ".", *behind;
 	struct tscope_runs *runs = NULL;
-	struct tscope_run_options options = { .one_run = true };
 	struct tscope_error err = { 0 };
 	char text[256] = "";
 
@@ -142,9 +166,7 @@ static void check_case(size_t i)
 		assert_string_equal(behind + 2, cases[i].why);
 	}
 	tscope_runs_free(runs);
-	assert_int_equal(tscope_runs_open(&runs, &path, 1, &options, &err), TSCOPE_OK);
-	assert_int_equal(tscope_runs_count(runs), 1);
-	tscope_runs_free(runs);
+	check_one_run(cases[i].why && strcmp(cases[i].why, AT_ONCE) == 0);
 }
 
 static void traces_are_of_runs(void **state)
