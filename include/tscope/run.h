@@ -130,6 +130,7 @@ enum tscope_input_kind {
 	TSCOPE_INPUT_MEMORY,  /* tscope/memory.h */
 	TSCOPE_INPUT_METRICS, /* metrics by step: metrics.csv, TensorBoard, MLflow */
 	TSCOPE_INPUT_DUMP,    /* tscope/hang.h */
+	TSCOPE_INPUT_REPORT,  /* a report that was saved as JSON: it stands for the files */
 	TSCOPE_INPUT_KIND_COUNT,
 };
 

@@ -25,6 +25,8 @@ struct saved_rank {
 
 struct saved_report {
 	char saved_by[64];                /* "tscope 0.1.0" */
+	uint64_t source_bytes, bytes;     /* of the file, decompressed */
+	char compression[32];             /* "none", "gzip" ... */
 	struct tscope_analysis *analysis; /* of the whole */
 	struct saved_rank *ranks; /* ascending; one at least, whose analysis may be the whole's */
 	size_t rank_count;

@@ -100,8 +100,10 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
 		code = worse(code, judge_other(&other, is_strict));
 	}
 	if (tscope_run_missing_ranks(run)) {
+		bool is_saved = tscope_run_input(run, 0).kind == TSCOPE_INPUT_REPORT;
+
 		say_about(tscope_run_input(run, 0).path, tscope_run_missing_ranks(run),
-			  "; pass their files, too");
+			  is_saved ? "" : "; pass their files, too");
 		code = worse(code, is_strict ? EXIT_CODE_INPUT : EXIT_CODE_OK);
 	}
 	return worse(code, judge_steps(run, is_strict));

@@ -340,6 +340,14 @@ void tsi_compose_run(struct doc *doc, const struct tscope_run_report *report,
 		tsi_put_way_on(&whole, "kernels,operators");
 }
 
+/* Why they are several: saved reports are one run each. */
+static const char *why_separate(const struct tscope_runs *runs)
+{
+	bool is_saved = tscope_run_input(tscope_runs_get(runs, 0), 0).kind == TSCOPE_INPUT_REPORT;
+
+	return is_saved ? "saved reports, one each" : "their files cannot belong to one job";
+}
+
 /* The head of several runs: their names, and what is of none. */
 static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 {
@@ -347,8 +355,8 @@ static void put_runs(const struct panel *panel, const struct tscope_runs *runs)
 	size_t count = tscope_runs_count(runs);
 
 	tsi_doc_line(panel->doc, DOC_HEADING, DOC_PLAIN, NULL,
-		     "found %zu separate run%s (their files cannot belong to one job):", count,
-		     count == 1 ? "" : "s");
+		     "found %zu separate run%s (%s):", count, count == 1 ? "" : "s",
+		     why_separate(runs));
 	for (size_t i = 0; i < count; i++) {
 		const char *apart = tscope_run_apart(tscope_runs_get(runs, i));
 
@@ -381,8 +389,8 @@ static void put_short_runs(struct doc *doc, const struct tscope_runs_report *rep
 {
 	size_t count = tscope_runs_count(report->runs), i;
 
-	tsi_doc_line(doc, DOC_HEADING, DOC_PLAIN, NULL,
-		     "found %zu separate runs (their files cannot belong to one job)", count);
+	tsi_doc_line(doc, DOC_HEADING, DOC_PLAIN, NULL, "found %zu separate runs (%s)", count,
+		     why_separate(report->runs));
 	for (i = 0; i < count; i++) {
 		struct panel panel = panel_of_run(doc, &report->reports[i], options);
 		struct doc_node *last = doc->last;

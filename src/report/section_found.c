@@ -30,6 +30,7 @@ static const struct {
 	{ "memory_stats", "file of memory statistics", "files of memory statistics" },
 	{ "memory_tracker", "memory tracker's log", "memory tracker's logs" },
 	{ "host_memory", "memray capture", "memray captures" },
+	{ "saved_report", "saved report", "saved reports" },
 	{ "flight_recorder", "flight-recorder dump", "flight-recorder dumps" },
 	{ NULL, "file", "files" },
 };
@@ -237,6 +238,9 @@ void tsi_put_found_kinds(const struct panel *panel)
 		ignored += !other.is_problem && !other.is_capture;
 	}
 	put_files(panel, "found", NULL, counts);
+	if (tscope_run_input(run, 0).kind == TSCOPE_INPUT_REPORT && panel->doc->last)
+		tsi_doc_item(panel->doc, &panel->doc->last->line,
+			     "its figures only, no files and single steps");
 	if (captures > 0 && panel->doc->last)
 		tsi_doc_item(panel->doc, &panel->doc->last->line, "%zu graph capture%s (not a run)",
 			     captures, captures == 1 ? "" : "s");

@@ -30,6 +30,7 @@ enum run_file_kind {
 	RUN_FILE_DUMP,    /* may be a flight-recorder dump (tscope/hang.h) */
 	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
 	RUN_FILE_IGNORED, /* not ours */
+	RUN_FILE_REPORT,  /* a report that was saved as JSON, and named: it is a run by itself */
 };
 
 struct run_file {

@@ -75,6 +75,9 @@ static bool has_name_of_trace(const char *path)
 	return digits > sizeof("rank") - 1 && tsi_str_equal(ending, TSI_STR(".json"));
 }
 
+static const char saved_report[] =
+	"a saved report: `tscope report` shows it alone, `tscope diff` compares it";
+
 /* A document that is whole shows whether it has events; of a longer one its first keys may. */
 static enum run_file_kind kind_of_object(const struct run_file *file, struct str head,
 					 bool is_whole, struct tscope_error *why)
@@ -82,8 +85,8 @@ static enum run_file_kind kind_of_object(const struct run_file *file, struct str
 	struct json_shape shape = { 0 };
 
 	if (tsi_is_saved_report(head)) {
-		tsi_fail(why, TSCOPE_E_FORMAT, "a report of ours: `tscope diff` compares it");
-		return RUN_FILE_IGNORED;
+		tsi_fail(why, TSCOPE_E_FORMAT, "%s", saved_report);
+		return file->is_named ? RUN_FILE_REPORT : RUN_FILE_IGNORED;
 	}
 	tsi_json_shape_add_text(&shape, head);
 	if (!tsi_json_shape_is_known(&shape) &&
@@ -469,6 +472,8 @@ void tsi_run_taste(struct run_file *file, struct arena *arena)
 		file->kind = verdict.kind == RUN_FILE_REFUSED || verdict.kind == RUN_FILE_IGNORED
 				     ? RUN_FILE_TRACE
 				     : verdict.kind;
+		if (file->kind == RUN_FILE_REPORT)
+			file->reason = saved_report;
 		return;
 	}
 	if (is_foreign_by_name(file->path)) {

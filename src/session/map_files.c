@@ -46,11 +46,17 @@ static bool is_wanted(const struct run_file *file)
 /* What was mapped is no input: it is kept as it is. */
 static enum tscope_status check_kinds(const struct run_files *files, struct tscope_error *err)
 {
-	for (size_t i = 0; i < files->count; i++)
-		if (files->items[i].kind == RUN_FILE_RANKS)
+	for (size_t i = 0; i < files->count; i++) {
+		const struct run_file *file = &files->items[i];
+
+		if (file->kind == RUN_FILE_RANKS)
 			return tsi_fail(err, TSCOPE_E_FORMAT,
 					"%.200s was mapped already: give it to tscope report",
-					files->items[i].path);
+					file->path);
+		if (file->kind == RUN_FILE_REPORT)
+			return tsi_fail(err, TSCOPE_E_FORMAT, "%.200s: %s", file->path,
+					file->reason);
+	}
 	return TSCOPE_OK;
 }
 

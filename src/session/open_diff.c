@@ -14,10 +14,8 @@
 #include "analyze/analysis.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "decode/foreign.h"
-#include "decode/plain/plain_reader.h"
 #include "session/open_diff.h"
-#include "session/open_trace.h"
+#include "session/open_saved.h"
 
 const struct tscope_analysis *tsi_side_analysis(const struct side *side)
 {
@@ -27,33 +25,6 @@ const struct tscope_analysis *tsi_side_analysis(const struct side *side)
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
-
-/* Reads a side that is a saved report; *is_saved says whether it is one. */
-static enum tscope_status open_saved(struct side *side, const struct tscope_run_options *options,
-				     bool *is_saved, struct tscope_error *err)
-{
-	struct input_options input_options = tsi_input_options_of(&options->trace);
-	struct tscope_error ignored;
-	struct input *in;
-	const char *data;
-	size_t available;
-
-	*is_saved = false;
-	/* Folders and what cannot be opened are for tscope_run_open(), which knows the remedies. */
-	if (tsi_input_open_file(&in, side->path, &input_options, &ignored) != TSCOPE_OK)
-		return TSCOPE_OK;
-	enum tscope_status status = tsi_input_peek(in, TASTED_PLAIN_BYTES, &data, &available, NULL);
-	struct str head = { data, available < TASTED_PLAIN_BYTES ? available : TASTED_PLAIN_BYTES };
-
-	*is_saved = (status == TSCOPE_OK || status == TSCOPE_END) && tsi_is_saved_report(head);
-	status = TSCOPE_OK;
-	if (*is_saved)
-		status = tsi_saved_report_read(&side->saved, in, err);
-	if (status != TSCOPE_OK)
-		tsi_fail_within(err, "%s", side->path);
-	tsi_input_close(in);
-	return status;
-}
 
 static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 				     struct tscope_error *err)
@@ -93,7 +64,8 @@ enum tscope_status tsi_open_side(struct side *side, const struct tscope_diff_opt
 	enum tscope_status status = TSCOPE_OK;
 
 	if (!is_stream)
-		status = open_saved(side, &options->run, &is_saved, err);
+		status = tsi_saved_open(&side->saved, side->path, &options->run.trace, &is_saved,
+					err);
 	if (status == TSCOPE_OK && !is_saved)
 		status = tscope_run_open(&side->run, &side->path, 1, &options->run, err);
 	if (status == TSCOPE_OK)

@@ -300,6 +300,8 @@ void tscope_run_free(struct tscope_run *run)
 {
 	if (!run)
 		return;
+	if (run->saved)
+		tsi_saved_run_free(run);
 	tscope_analysis_free(run->analysis);
 	tsi_run_hang_deinit(&run->hang);
 	tsi_run_world_deinit(&run->world, run->ranks.count);

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "session/open_saved.h"
 #include "session/run.h"
 
 enum { MAX_RUNS = 1024 }; /* also of the parts of one place, before they are runs */
@@ -307,6 +308,32 @@ static enum tscope_status open_files(struct opening *opening, const struct run_r
 	return status;
 }
 
+static bool are_reports(const struct run_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (files->items[i].kind != RUN_FILE_REPORT)
+			return false;
+	return files->count > 0;
+}
+
+/* Saved reports are runs one by one: what they were made of is not there to be compared. */
+static enum tscope_status open_reports(struct opening *opening, struct tscope_error *err)
+{
+	const struct session *session = &opening->session;
+	const struct run_files *files = &session->found;
+	enum tscope_status status = TSCOPE_OK;
+
+	for (size_t i = 0; status == TSCOPE_OK && i < files->count; i++) {
+		struct tscope_run *run = NULL;
+
+		status = tsi_saved_run(&run, files->items[i].path, &session->options->trace, err);
+		if (status == TSCOPE_OK)
+			status = take(opening->runs, &run, err);
+		tscope_run_free(run);
+	}
+	return status;
+}
+
 /* Finds the files and opens the runs that they are of. */
 static enum tscope_status open_paths(struct tscope_runs *runs, const char *const *paths,
 				     size_t count, const struct tscope_run_options *options,
@@ -319,7 +346,8 @@ static enum tscope_status open_paths(struct tscope_runs *runs, const char *const
 	if (status == TSCOPE_OK) {
 		const struct run_request request = { session->found, paths[0], count, NULL };
 
-		status = open_files(&opening, &request, err);
+		status = are_reports(&session->found) ? open_reports(&opening, err)
+						      : open_files(&opening, &request, err);
 	}
 	tsi_session_deinit(session);
 	runs->paths = session->found.arena;

@@ -4,6 +4,7 @@
 
 #include <tscope/hang.h>
 
+#include "analyze/saved_report.h"
 #include "comm/replay.h"
 #include "run/group.h"
 #include "session/session.h"
@@ -239,6 +240,13 @@ enum tscope_status tsi_look_into_trace(struct tscope_hang *hang, const struct ru
 
 /* ---- the run ---- */
 
+/* A report that was saved, in the place of files. */
+struct run_saved {
+	struct saved_report report;
+	struct tscope_run_input input;
+	struct tscope_error damage;
+};
+
 struct tscope_run {
 	struct arena paths; /* what was found, where the run does not share it with others */
 	struct run_paths sources;
@@ -251,10 +259,13 @@ struct tscope_run {
 	struct step_series slowest;             /* of several ranks */
 	const char *missing_ranks, *incomplete; /* as tscope_run_missing_ranks() and so on */
 	const char *apart;                      /* as tscope_run_apart() */
+	struct run_saved *saved;                /* NULL: it was opened of files */
 	struct tscope_analysis *analysis;
 	struct tscope_analysis_options analysis_options;
 	bool owns_loaded; /* members.loaded; else they are the session's */
 };
+
+void tsi_saved_run_free(struct tscope_run *run); /* what it has of a saved report */
 
 /* The files that a run is made of. */
 struct run_request {

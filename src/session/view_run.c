@@ -69,7 +69,7 @@ const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *
 
 void tscope_run_forget_rank(const struct tscope_run *run, size_t rank)
 {
-	if (rank == 0 || rank >= run->ranks.count)
+	if (rank == 0 || rank >= run->ranks.count || run->saved)
 		return;
 	tscope_analysis_free(run->ranks.ranks[rank].analysis);
 	run->ranks.ranks[rank].analysis = NULL;
@@ -180,11 +180,13 @@ const char *tscope_input_kind_unit(enum tscope_input_kind kind)
 
 size_t tscope_run_input_count(const struct tscope_run *run)
 {
-	return run->members.item_count + run->hang.input_count;
+	return run->saved ? 1 : run->members.item_count + run->hang.input_count;
 }
 
 struct tscope_run_input tscope_run_input(const struct tscope_run *run, size_t index)
 {
+	if (run->saved)
+		return run->saved->input;
 	if (index >= run->members.item_count)
 		return run->hang.inputs[index - run->members.item_count];
 	struct tscope_run_input input = tsi_member(&run->members, index)->input;

@@ -54,6 +54,7 @@ COMMANDS = {
     "report of maps": "report --format json {made}/maps",
     "diff of several": "diff --format json {data}/run_before {data}/run_healthy {made}/baseline.json",
     "trend": "trend --format json {made}/history.jsonl {data}/run_healthy",
+    "report of a report": "report --format json {made}/baseline.json",
     "map": "map --out folder {data}/ranks_slow_loader/rank1.pt.trace.json.gz {data}/run_healthy/rank0/steps.jsonl",
     "map of a list": "map --out folder --files-from {made}/list",
     "merge": "merge --out folder.tsr {made}/maps",
