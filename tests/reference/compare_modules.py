@@ -17,6 +17,7 @@ import make_modules
 
 SUMS = ("forward_ns", "backward_ns", "comm_ns", "copy_ns", "kernel_count", "launch_count",
         "sync_count", "sync_ns", "call_count", "repeated_count", "flops", "host_ns")
+NAMES = ("frames", "TorchScript", "kernel annotations", "FSDP", "annotations")
 
 
 def cls(name):
@@ -33,10 +34,19 @@ def tree_of(order):
     return children
 
 
-def labels_of(children):
+def labels_of(children, units):
     """The path of classes of each path of modules, repeated layers as one."""
+    def is_layer(path):
+        return children[path] or path in units
+
+    def kind_of(path):
+        name = path[-1]
+        if not name.startswith("."):
+            return cls(name)
+        return "*" if is_layer(path) and name[1:].isdigit() else name[1:]
+
     def shape(path):
-        return (cls(path[-1]), tuple(shape(child) for child in children[path]))
+        return (kind_of(path), tuple(shape(child) for child in children[path]))
 
     labels, pending = {(): ""}, [()]
     variants = collections.defaultdict(list)  # repeated shapes by (label of the parent, class)
@@ -45,17 +55,19 @@ def labels_of(children):
         pending.extend(children[path])
         siblings = children[path]
         for child in siblings:
-            kind = cls(child[-1])
-            alike = [s for s in siblings if children[s] and shape(s) == shape(child)]
-            same = [s for s in siblings if cls(s[-1]) == kind]
+            kind = kind_of(child)
+            alike = [s for s in siblings if is_layer(s) and shape(s) == shape(child)]
+            same = [s for s in siblings if kind_of(s) == kind]
             label = kind
-            if children[child] and len(alike) > 1:
+            if is_layer(child) and len(alike) > 1:
                 known = variants[labels[path], kind]
                 if shape(child) not in known:
                     known.append(shape(child))
                 number = known.index(shape(child))
-                label += ".*" + (f"({number + 1})" if number else "")
+                label += (".*" if kind != "*" else "") + (f"({number + 1})" if number else "")
                 repeated.add(child)
+            elif kind == "*":
+                label = child[-1][1:]
             elif len(same) > 1:
                 label += f"[{same.index(child)}]"
             labels[child] = f"{labels[path]}.{label}" if path else label
@@ -112,8 +124,9 @@ def median(values):
 def truth_of(writer, facts):
     windows = windows_of(writer, facts)
     own, host_ns = own_sums(writer, windows, 0)
-    children = tree_of(writer.order)
-    labels, repeated = labels_of(children)
+    children = tree_of(writer.order + writer.kernel_order)
+    labels, repeated = labels_of(children, writer.units)
+    timed = {path for _, path, _, _, what in writer.facts if "call_count" in what}
     whole = {}
     for path in sorted(labels, key=len, reverse=True):
         whole[path] = own[path].copy()
@@ -123,13 +136,23 @@ def truth_of(writer, facts):
     for path, label in labels.items():
         row = rows.setdefault(label or make_modules.OUTSIDE,
                               {"own": collections.Counter(), "whole": collections.Counter(),
-                               "modules": 0})
+                               "modules": 0, "is_timed": path in timed})
         row["own"].update(own[path])
         row["whole"].update(whole[path] if path else own[path])
         row["modules"] += 1
     return {"rows": rows, "device_ns": total, "host_ns": host_ns, "own": own, "whole": whole,
             "labels": labels, "repeated": repeated, "count": len(labels) - 1,
             "odd": odd_layers(labels, repeated, own, whole, total)}
+
+
+def shown(path):
+    """The layer as the trace calls it; where modules have names, from the root on."""
+    names = [path[-1].removeprefix(".")]
+    for around, name in zip(path[-2::-1], path[:0:-1]):
+        if not name.startswith("."):
+            break
+        names.insert(0, around.removeprefix("."))
+    return ".".join(names)
 
 
 def odd_layers(labels, repeated, own, whole, total):
@@ -145,7 +168,7 @@ def odd_layers(labels, repeated, own, whole, total):
             continue
         excess = [device_ns(own[p]) - median([device_ns(own[q]) for q in likes[labels[p]]])
                   for p in labels if p[:len(path)] == path]
-        odd.append((path[-1], labels[path], time, middle, len(times), max(excess)))
+        odd.append((shown(path), labels[path], time, middle, len(times), max(excess)))
     return sorted(odd, key=str)
 
 
@@ -159,14 +182,22 @@ def compare_module(name, row, truth):
     if whole["flops"]:
         expected["flops"] = whole["flops"]
     if name != make_modules.OUTSIDE:
-        expected.update(module_count=truth["modules"], call_count=own["call_count"],
-                        repeated_count=own["repeated_count"])
+        expected["module_count"] = truth["modules"]
+        expected["call_count"] = own["call_count"] if truth["is_timed"] else None
+        expected["repeated_count"] = own["repeated_count"] if truth["is_timed"] else None
     for key, value in expected.items():
         if row.get(key) != value:
             yield f"{name}: {key} {row.get(key)}, in truth {value}"
 
 
-def compare_modules(facts, truth):
+def compare_modules(facts, truth, writer):
+    said = ", ".join(name for name in NAMES if name in writer.seen_sources) or None
+    if facts["source"] != said:
+        yield f"modules are said by {facts['source']}, in truth by {said}"
+    if not truth["count"]:
+        if facts["by_module"]:
+            yield f"modules where there are none: {facts['by_module']}"
+        return
     table = {row["name"]: row for row in facts["by_module"]}
     if set(table) != set(truth["rows"]):
         yield f"modules {sorted(set(table) ^ set(truth['rows']))}"
@@ -215,7 +246,7 @@ def check(program, seed, folder):
         return [f"exit {done.returncode}: {done.stderr.decode()}"]
     facts = json.loads(done.stdout)["runs"][0]["facts"]
     truth = truth_of(writer, facts)
-    return [*compare_modules(facts["modules"], truth),
+    return [*compare_modules(facts["modules"], truth, writer),
             *compare_sources(facts["sources"], writer, windows_of(writer, facts))]
 
 

@@ -6,7 +6,9 @@ is beside: threads' time, device work, FLOPs and calls by path of modules and by
 Modules are nested, repeated, shared, recursive, called twice, checkpointed in both of torch's ways
 (forward code runs again in the backward pass) or compiled (one operator launches many kernels); they
 launch graphs, copies and collectives. Backward runs on a thread of its own or on the main thread.
-The truth is written down while the program runs, not read from the trace.
+Where modules are is said by frames, by operators of TorchScript, by hooks of FSDP in both of its
+versions, by the user's annotations, or by those of graphs' kernels. Paths are tuples of what the
+trace calls the modules: "Linear_3" in frames, ".wq" where modules have names. The truth is written down while the program runs, not read from the trace.
 
 usage: make_modules.py FOLDER SEED     writes trace.json and truth.json
 """
@@ -26,6 +28,7 @@ class Module:
     def __init__(self, cls, number):
         self.cls, self.name, self.children, self.works = cls, f"{cls}_{number}", [], 1
         self.source, self.way, self.again = None, "plain", 0
+        self.attr, self.fqn, self.is_marked = (), (), False
 
 
 class Model:
@@ -34,9 +37,23 @@ class Model:
     def __init__(self, rng):
         self.rng, self.numbers, self.made = rng, collections.Counter(), []
         self.root = self.container("Net", 0)
+        self.name_modules(self.root)
         if self.is_recursive():  # which of its calls runs again is written nowhere
             for module in self.made:
                 module.way = module.way.replace("rerun", "plain")
+
+    def name_modules(self, module):
+        """As their parents have them: in lists, which number them, or as attributes."""
+        rng = self.rng
+        for number, child in enumerate(module.children):
+            if child.attr or child is self.root:
+                continue  # shared: the first name is that of all
+            in_list = child.children and rng.random() < 0.8 or rng.random() < 0.2
+            child.attr = (f".{child.cls.lower()}s", f".{number}") if in_list else (
+                f".{child.cls.lower()}{number}",)
+            child.fqn = module.fqn + child.attr
+            child.is_marked = rng.random() < 0.6
+            self.name_modules(child)
 
     def new(self, cls):
         module = Module(cls, self.numbers[cls])
@@ -85,6 +102,8 @@ class Thread:
     def __init__(self, tid, first_sequence, number):
         self.tid, self.sequence, self.number = tid, first_sequence, number
         self.places, self.log = [((), None, False)], [(0, (), None, False)]
+        self.calls = []       # modules
+        self.unit_counts = [0]  # of FSDP's first version, by the one around
 
 
 class Writer:
@@ -95,6 +114,9 @@ class Writer:
         self.sums = collections.defaultdict(collections.Counter)     # by path
         self.sources = collections.defaultdict(collections.Counter)  # by function
         self.order = []                                              # paths as they first come
+        self.mode = self.rng.choice(["frames"] * 5 + ["hierarchy", "fsdp2", "fsdp1", "annotations"])
+        self.has_kernel_paths = self.rng.random() < 0.2
+        self.kernel_order, self.units, self.seen_sources = [], set(), set()
         self.facts = []  # (launch time, path, source, what): added where the step counts
         self.on_main = self.rng.random() < 0.3
         first = self.rng.randrange(0, 50)
@@ -138,6 +160,7 @@ class Writer:
         self.correlation += 1
         start = self.now
         self.note(thread, {"launch_count": 1})
+        called = set()
         self.tick(2, 9)
         self.emit("cuda_runtime", call, thread.tid, start, self.now,
                   {"correlation": self.correlation} if linked else {})
@@ -148,11 +171,12 @@ class Writer:
             name = {"kernel": "some_kernel", "copy": "Memcpy DtoD (Device -> Device)",
                     "comm": "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)"}[kind]
             cat = "gpu_memcpy" if kind == "copy" else "kernel"
-            self.events.append({"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": 7,
-                                "ts": begin, "dur": dur,
-                                "args": {"device": 0, "stream": 7,
-                                         "correlation": self.correlation}})
+            args = {"device": 0, "stream": 7, "correlation": self.correlation}
             path, source, is_backward = thread.places[-1]
+            if call == "cudaGraphLaunch":
+                path = self.annotate(start, args, path, called)
+            self.events.append({"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": 7,
+                                "ts": begin, "dur": dur, "args": args})
             is_backward = is_backward if backward is None else backward
             what = {"backward_ns" if is_backward else "forward_ns": dur}
             if kind == "copy":
@@ -163,9 +187,48 @@ class Writer:
                 what["comm_ns"] = dur
             self.facts.append((start, path, source, is_backward, what))
 
-    def product(self, thread, args, backward=None):
+    def annotate(self, start, args, path, called):
+        """A kernel of a graph with the module that it was captured in. A replay calls each once."""
+        args.update({"graph id": 5, "graph node id": 5 << 32 | self.rng.randrange(1 << 20)})
+        fqn = self.rng.choice(self.model.made).fqn
+        if not self.has_kernel_paths or not fqn or self.rng.random() < 0.2:
+            return path
+        args[self.rng.choice(["module_fqn", "component"])] = dotted(fqn)
+        self.seen_sources.add("kernel annotations")
+        self.kernel_order.append(fqn)
+        for end in range(1, len(fqn) + 1):
+            if fqn[:end] not in called:
+                called.add(fqn[:end])
+                self.facts.append((start, fqn[:end], None, False,
+                                   {"call_count": 1, "repeated_count": 0}))
+        return fqn
+
+    def begin_op(self, thread, args):
+        """Operators of TorchScript say the modules around them."""
+        if self.mode != "hierarchy" or not thread.calls:
+            return
+        path, text = (f".{thread.calls[0].cls}",), f"TOP({thread.calls[0].cls})::forward"
+        for module in thread.calls[1:]:
+            path += (module.attr[-1],)
+            text += f".{module.attr[-1][1:]}({module.cls})::forward"
+            if self.rng.random() < 0.2:
+                text += f".SELF({module.cls})::_forward"
+        if self.rng.random() < 0.2:
+            text += ".::helper"
+        args["Module Hierarchy"] = text
+        self.seen_sources.add("TorchScript")
+        self.enter(thread, path=path)
+
+    def end_op(self, thread, args):
+        """The place of what it made, and back to that around it."""
+        place = thread.places[-1]
+        if "Module Hierarchy" in args:
+            self.leave(thread)
+        return place
+
+    def product(self, thread, args, backward=None, start=None):
         """aten::linear around aten::mm, which launches kernels."""
-        outer, inner = self.tick(), self.tick()
+        outer, inner = start or self.tick(), self.tick()
         m, k, n = (8 * self.rng.randint(1, 16) for _ in range(3))
         self.note(thread, {"flops": 2 * m * k * n})
         self.device(thread, "cudaLaunchKernel", self.rng.randint(1, 2), backward=backward)
@@ -178,26 +241,32 @@ class Writer:
         """Some forward operator, which makes a node of the backward pass if autograd records."""
         args = {"Sequence number": thread.sequence, "Fwd thread id": 0} if records else {}
         kind = self.rng.random()
+        if 0.45 <= kind < 0.55:
+            self.device(thread, "cudaGraphLaunch", self.rng.randint(1, 4))
+            return
+        self.tick()
+        self.begin_op(thread, args)
+        first = self.now
+        self.run_op(thread, args, kind, first)
+        place = self.end_op(thread, args)
+        if records:
+            self.tape.append(("node", thread.number, thread.sequence, place))
+            thread.sequence += 1
+
+    def run_op(self, thread, args, kind, start):
         if kind < 0.35:
-            self.product(thread, args)
+            self.product(thread, args, start=start)
         elif kind < 0.45:  # compiled: one operator, many kernels
-            start = self.tick()
             for _ in range(self.rng.randint(1, 3)):
                 self.device(thread, "cuLaunchKernel")
             self.emit("cpu_op", "CompiledFunction", thread.tid, start, self.tick(), args)
-        elif kind < 0.55:
-            self.device(thread, "cudaGraphLaunch", self.rng.randint(1, 4))
-            return
         elif kind < 0.65:
-            start = self.tick()
             self.device(thread, "cudaLaunchKernel", kind="comm")
             self.emit("cpu_op", "c10d::allreduce_", thread.tid, start, self.tick(), args)
         elif kind < 0.75:
-            start = self.tick()
             self.device(thread, "cudaMemcpyAsync", kind="copy")
             self.emit("cpu_op", "aten::copy_", thread.tid, start, self.tick(), args)
         elif kind < 0.8:
-            start = self.tick()
             before = self.tick()
             self.tick(5, 60)
             self.emit("cuda_runtime", "cudaStreamSynchronize", thread.tid, before, self.now)
@@ -207,20 +276,76 @@ class Writer:
             self.now = end
             self.emit("cpu_op", "aten::item", thread.tid, start, self.tick(), args)
         else:
-            start = self.tick()
             if self.rng.random() < 0.7:
                 self.device(thread, "cudaLaunchKernel")
             self.emit("cpu_op", "aten::add", thread.tid, start, self.tick(), args)
-        if records:
-            self.tape.append(("node", thread.number, thread.sequence, thread.places[-1]))
-            thread.sequence += 1
 
     # ---- forward
 
-    def call(self, thread, module, records, parent=None):
-        start, around = self.tick(), thread.places[-1]
-        self.enter(thread, path=(around[0] if parent is None else parent) + (module.name,))
+    def hook(self, thread, name, module):
+        """FSDP gathers or scatters, wherever it is called from."""
+        start = self.now
+        self.enter(thread, path=module.fqn)
+        if self.rng.random() < 0.5:
+            self.device(thread, "cudaLaunchKernel", kind="comm")
+        self.emit("user_annotation", f"FSDP::{name} ({dotted(module.fqn)})", thread.tid, start,
+                  self.tick())
+        self.leave(thread)
+
+    def begin_module(self, thread, module, parent):
+        """Whether the module is one for the trace, and when it began."""
+        around = thread.places[-1]
+        start, path = self.tick(), None
+        if self.mode == "frames":
+            path = (around[0] if parent is None else parent) + (module.name,)
+            self.seen_sources.add("frames")
+        elif self.mode == "fsdp2" and module.is_marked:
+            path = module.fqn
+            self.seen_sources.add("FSDP")
+        elif self.mode == "fsdp1" and not around[2] and (
+                module.is_marked or module is self.model.root):
+            number = thread.unit_counts[-1]
+            thread.unit_counts[-1] += 1
+            thread.unit_counts.append(0)
+            path = around[0] + ("FullyShardedDataParallel" + (
+                f"_{number}" if len(thread.unit_counts) > 2 else ""),)
+            self.seen_sources.add("FSDP")
+        elif self.mode == "annotations" and module.is_marked and any(
+                part[1:].isdigit() for part in module.fqn):
+            path = module.fqn
+            self.seen_sources.add("annotations")
+        if path is None:
+            return None
+        self.enter(thread, path=path)
         self.note(thread, {"call_count": 1, "repeated_count": int(around[2])})
+        if self.mode != "frames":
+            self.units.add(path)
+        if self.mode == "fsdp2":
+            self.hook(thread, "pre_forward", module)
+        return start
+
+    def end_module(self, thread, module, start):
+        self.tick()
+        if self.mode == "annotations" and start is None:  # a word is no path
+            self.emit("user_annotation", module.cls.lower(), thread.tid, self.now, self.tick())
+        if start is None:
+            return
+        if self.mode == "frames":
+            self.emit("python_function", f"nn.Module: {module.name}", thread.tid, start, self.now,
+                      {"Python id": len(self.events), "Python module id": 0})
+        elif self.mode == "fsdp2":
+            self.hook(thread, "post_forward", module)
+        elif self.mode == "fsdp1":
+            thread.unit_counts.pop()
+            self.emit("user_annotation", "FullyShardedDataParallel.forward", thread.tid, start,
+                      self.now)
+        else:
+            self.emit("user_annotation", dotted(module.fqn), thread.tid, start, self.now)
+        self.leave(thread)
+
+    def call(self, thread, module, records, parent=None):
+        start = self.begin_module(thread, module, parent)
+        thread.calls.append(module)
         self.tick()
         if module.source:
             source_start = self.tick()
@@ -228,17 +353,15 @@ class Writer:
         for _ in range(module.works):
             self.op(thread, records)
         for child in module.children:
-            if len(thread.places[-1][0]) < 8:  # a module that calls itself ends
+            if len(thread.calls) < 8:  # a module that calls itself ends
                 self.run(thread, child, records)
                 if child.again:
                     self.run(thread, child, records)
         if module.source:
             self.emit("python_function", module.source, thread.tid, source_start, self.tick())
             self.leave(thread)
-        self.tick()
-        self.emit("python_function", f"nn.Module: {module.name}", thread.tid, start, self.now,
-                  {"Python id": len(self.events), "Python module id": 0})
-        self.leave(thread)
+        thread.calls.pop()
+        self.end_module(thread, module, start)
         self.tick()
 
     def run(self, thread, module, records):
@@ -251,12 +374,13 @@ class Writer:
             self.call(thread, module, False)
             self.emit("cpu_op", "CheckpointFunction", thread.tid, start, self.tick(),
                       {"Sequence number": sequence, "Fwd thread id": 0})
-            self.tape.append(("checkpoint", thread.number, sequence, place, module))
+            self.tape.append(("checkpoint", thread.number, sequence, place, module,
+                              list(thread.calls)))
         else:  # the first node within that needs what was not kept runs it again
             place, first = thread.places[-1], len(self.tape)
             self.call(thread, module, True)
             if len(self.tape) > first and self.tape[-1][0] == "node":
-                self.tape[-1] = ("rerun", *self.tape[-1][1:], module, place)
+                self.tape[-1] = ("rerun", *self.tape[-1][1:], module, list(thread.calls), place)
 
     # ---- backward
 
@@ -269,12 +393,21 @@ class Writer:
         if entry[0] == "checkpoint":
             name = "CheckpointFunctionBackward"
             outer_tape, self.tape = self.tape, []
+            thread.calls, outer_calls = entry[5], thread.calls
             self.call(thread, entry[4], True)
+            thread.calls = outer_calls
             inner_tape, self.tape = self.tape, outer_tape
             for recorded in reversed(inner_tape):
                 self.node(recorded)
         elif entry[0] == "rerun":
-            self.call(thread, entry[4], False, entry[5][0])
+            thread.calls, outer_calls = entry[5], thread.calls
+            self.call(thread, entry[4], False, entry[6][0])
+            thread.calls = outer_calls
+        if self.mode == "fsdp2" and self.rng.random() < 0.3:
+            marked = [m for m in self.model.made if m.is_marked and m.fqn in self.units]
+            for module in marked[:1]:
+                self.tick()
+                self.hook(thread, self.rng.choice(["pre_backward", "post_backward_reduce"]), module)
         if self.rng.random() < 0.5:
             self.product(thread, {})
         elif self.rng.random() < 0.7:
@@ -305,12 +438,13 @@ class Writer:
         self.op(self.main, False)  # the optimizer
 
     def program(self, model, steps):
-        self.steps = []
+        self.steps, self.model = [], model
         for number in range(steps):
             start = self.tick()
             self.enter(self.main, source="train.py(3): step")
             for _ in range(2):
                 self.tick()
+            self.main.unit_counts = [0]
             self.run(self.main, model.root, True)
             self.loss_and_backward()
             self.emit("python_function", "train.py(3): step", MAIN, start, self.tick())
@@ -336,6 +470,10 @@ def dumps(writer):
                      f'"args": {args}}}')
     return ('{"schemaVersion": 1, "with_stack": 1, "baseTimeNanoseconds": '
             f'{BASE_NS}, "traceEvents": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def dotted(path):
+    return ".".join(name[1:] for name in path)
 
 
 def random_trace(seed):

@@ -175,6 +175,160 @@ static void recursive_and_shared(void **state)
 	analyzed_free(a);
 }
 
+/* Where no frames say modules. The kernel that an operator launches takes 100 ns. */
+static void add_op_at(struct test_trace *t, int64_t tid, int64_t at_ns, const char *args)
+{
+	test_span_args(t, "cpu_op", "aten::mm", tid, at_ns, 20, args);
+	test_call(t, "cudaLaunchKernel", tid, at_ns + 5, 2, (uint64_t)at_ns);
+	test_kernel(t, "k", 0, 7, 1000 + at_ns, 100, (uint64_t)at_ns);
+}
+
+#define HIERARCHY(path) "{\"Module Hierarchy\": \"" path "\", \"Sequence number\": 3}"
+
+/* Threads are in the modules of TorchScript while its operators run; calls are not known. */
+static void torchscript(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_op_at(t, MAIN, 100,
+		  HIERARCHY("TOP(Net)::forward.SELF(Net)::_impl.fc(Linear)::forward"));
+	add_op_at(t, MAIN, 200,
+		  HIERARCHY("TOP(Net)::forward.layers(List)::forward.0(Block)::forward"));
+	add_op_at(t, MAIN, 300,
+		  HIERARCHY("TOP(Net)::forward.layers(List)::forward.1(Block)::forward"));
+	add_op_at(t, MAIN, 400, "{\"Module Hierarchy\": \"\"}");
+	struct analyzed *a = analyze(t);
+	check_facts(a, "modules: source module_count device_ns outside_ns",
+		    "TorchScript 5 400 100");
+	check_table(a,
+		    "modules.by_module: name example self_device_ns device_ns host_ns call_count",
+		    "(outside modules) - 100 100 1440 -\n"
+		    "Net.fc Net.fc 100 100 20 -\n"
+		    "Net.layers.0 Net.layers.0 100 100 20 -\n"
+		    "Net.layers.1 Net.layers.1 100 100 20 -\n"
+		    "Net Net 0 300 60 -\n"
+		    "Net.layers Net.layers 0 200 40 -\n");
+	analyzed_free(a);
+}
+
+/*
+ * Modules of FSDP last from the hook before to the end of that behind; another hook gathers for one
+ * of them meanwhile. What lacks an end is no longer than its hook.
+ */
+static void fsdp(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_annotation(t, "FSDP::pre_forward (layers.0)", MAIN, 100, 10);
+	add_op_at(t, MAIN, 120, "{}");
+	test_annotation(t, "FSDP::all_gather (layers.1)", MAIN, 150, 40);
+	add_op_at(t, MAIN, 160, "{}");
+	test_annotation(t, "FSDP::post_forward (layers.0)", MAIN, 200, 10);
+	test_annotation(t, "FSDP::pre_forward (layers.1)", MAIN, 300, 10);
+	test_annotation(t, "FSDP::pre_forward (head)", MAIN, 320, 10);
+	test_annotation(t, "FSDP::post_forward (layers.1)", MAIN, 400, 10);
+	add_op_at(t, MAIN, 500, "{}");
+	struct analyzed *a = analyze(t);
+	check_facts(a, "modules: source module_count call_count outside_ns", "FSDP 4 3 100");
+	check_table(a, "modules.by_module: name module_count self_device_ns host_ns call_count",
+		    "layers.* 2 200 210 2\n"
+		    "(outside modules) - 100 1380 -\n"
+		    "head 1 0 10 1\n"
+		    "layers 1 0 210 -\n");
+	analyzed_free(a);
+}
+
+/* FSDP's first version numbers no modules: they are counted in the one around. */
+static void fsdp_without_names(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_annotation(t, "FullyShardedDataParallel.forward", MAIN, 100, 400);
+	test_annotation(t, "FullyShardedDataParallel.forward", MAIN, 200, 50);
+	test_annotation(t, "FullyShardedDataParallel.forward", MAIN, 300, 60);
+	add_op_at(t, MAIN, 310, "{}");
+	struct analyzed *a = analyze(t);
+	check_table(
+		a, "modules.by_module: name example module_count self_device_ns host_ns",
+		"FullyShardedDataParallel.FullyShardedDataParallel.* FullyShardedDataParallel_0 "
+		"2 100 110\n"
+		"(outside modules) - - 0 1010\n"
+		"FullyShardedDataParallel FullyShardedDataParallel 1 0 400\n");
+	analyzed_free(a);
+}
+
+/* Paths in the user's own annotations; words are none, and where frames are these count. */
+static void annotations(void **state)
+{
+	(void)state;
+
+	for (int has_frames = 0; has_frames < 2; has_frames++) {
+		struct test_trace *t = new_trace();
+		test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+		test_annotation(t, "layers.0.attention", MAIN, 100, 100);
+		test_annotation(t, "train.loss", MAIN, 300, 100);
+		if (has_frames)
+			add_module(t, "Net_0", MAIN, 90, 250);
+		test_op(t, "aten::mm", MAIN, 120, 20);
+		struct analyzed *a = analyze(t);
+		check_facts(a, "modules: source module_count",
+			    has_frames ? "frames 1" : "annotations 3");
+		check_table(a, "modules.by_module: name self_host_ns",
+			    has_frames ? "(outside modules) 840\nNet 160\n"
+				       : "(outside modules) 900\nlayers.0.attention 100\n"
+					 "layers 0\nlayers.0 0\n");
+		analyzed_free(a);
+	}
+}
+
+/* Kernels of a graph in the modules that they are annotated with; a replay calls each once. */
+static void kernel_annotations(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_module(t, "Net_0", MAIN, 90, 250);
+	test_call(t, "cudaGraphLaunch", MAIN, 100, 10, 1);
+	test_device_args(t, "kernel", "k", 0, 7, 200, 50, 1, "\"module_fqn\": \"layers.0.wq\"");
+	test_device_args(t, "kernel", "k", 0, 7, 260, 50, 1, "\"module_fqn\": \"layers.0.wq\"");
+	test_device_args(t, "kernel", "k", 0, 7, 320, 50, 1, "\"component\": \"layers.1.wq\"");
+	test_device_args(t, "kernel", "k", 0, 7, 380, 5, 1, "\"module_fqn\": \"['a', 'b']\"");
+	struct analyzed *a = analyze(t);
+	check_facts(a, "modules: source module_count outside_ns", "frames, kernel annotations 6 0");
+	check_table(a, "modules.by_module: name example self_device_ns device_ns call_count",
+		    "layers.*.wq layers.0.wq 150 150 2\n"
+		    "Net Net_0 5 5 1\n"
+		    "(outside modules) - 0 0 -\n"
+		    "layers layers 0 150 1\n"
+		    "layers.* layers.0 0 150 2\n");
+	analyzed_free(a);
+}
+
+/* Where no frames name functions, the lines in operators' call stacks are the user's code. */
+static void call_stacks(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_op_at(t, MAIN, 100, "{\"Call stack\": \"torch/a.py(3): f;net.py(7): forward\"}");
+	add_op_at(t, MAIN, 200, "{\"Call stack\": \"net.py(9): forward;t.py(1): main\"}");
+	struct analyzed *a = analyze(t);
+	check_facts(a, "sources: function_count device_ns outside_ns", "2 200 0");
+	check_table(a, "sources.by_function: name host_ns device_ns",
+		    "net.py(7): forward 20 100\n"
+		    "net.py(9): forward 20 100\n"
+		    "(outside the user's code) 1260 0\n");
+	analyzed_free(a);
+}
+
 /* The durations of the same kernels, which sum to 761 ns. */
 static void stacks_for_flame_graphs(void **state)
 {
@@ -280,6 +434,12 @@ int main(void)
 		cmocka_unit_test(forward_and_backward),
 		cmocka_unit_test(odd_layer),
 		cmocka_unit_test(recursive_and_shared),
+		cmocka_unit_test(torchscript),
+		cmocka_unit_test(fsdp),
+		cmocka_unit_test(fsdp_without_names),
+		cmocka_unit_test(annotations),
+		cmocka_unit_test(kernel_annotations),
+		cmocka_unit_test(call_stacks),
 		cmocka_unit_test(stacks_for_flame_graphs),
 		cmocka_unit_test(stacks_without_devices),
 		cmocka_unit_test(no_modules),

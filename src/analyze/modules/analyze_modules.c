@@ -9,9 +9,11 @@
 #include "analyze/modules/place_sums.h"
 #include "analyze/ops/trace_flops.h"
 #include "analyze/shared/quantile.h"
-#include "model/trace/python_name.h"
 
 #define FACTS(X)                                                                                   \
+	X(SOURCE, "source", TEXT,                                                                  \
+	  "what says where modules are: frames, TorchScript, kernel annotations, FSDP, "           \
+	  "annotations (the user's, where their names are paths of modules)")                      \
 	X(MODULE_COUNT, "module_count", COUNT, "modules that ran, each place of a shared one")     \
 	X(CALL_COUNT, "call_count", COUNT, "calls that began in the steps that count")             \
 	X(REPEATED_COUNT, "repeated_count", COUNT,                                                 \
@@ -128,11 +130,18 @@ static bool sum_up(struct module_work *w, struct arena *scratch)
 	return true;
 }
 
-static const char *name_of(const struct module_work *w, uint32_t node)
+/* "Linear_3"; of one that has a name the path, "layers.3.wq". */
+static const char *name_of(const struct module_work *w, uint32_t node, struct fact_sheet *out)
 {
-	struct str name = tsi_intern_text(&w->scope->trace->names, w->places->nodes[node].name);
+	const struct module_node *module = &w->places->nodes[node];
+	const char *path = tsi_sheet_copy(out, module->text);
 
-	return tsi_module_name(name).data;
+	while (module->is_named && module->parent) {
+		module = &w->places->nodes[module->parent];
+		path = tsi_sheet_print(out, "%.*s.%s", (int)module->text.length, module->text.data,
+				       path);
+	}
+	return path;
 }
 
 static void fill_work(const struct module_work *w, const struct place_sums *own,
@@ -175,8 +184,10 @@ static void add_group(const struct module_work *w, uint32_t number, int64_t call
 	cells[DEPTH] = tsi_int(group->depth);
 	if (!number)
 		return;
-	cells[EXAMPLE] = tsi_text(name_of(w, group->first_node));
+	cells[EXAMPLE] = tsi_text(name_of(w, group->first_node, out));
 	cells[MODULES] = tsi_int(group->module_count);
+	if (!w->places->nodes[group->first_node].is_timed)
+		return;
 	cells[CALLS] = tsi_int(calls);
 	if (w->step_count)
 		cells[CALLS_PER_STEP] = tsi_real((double)calls / (double)w->step_count);
@@ -307,7 +318,7 @@ static void add_layer(const struct module_work *w, uint32_t node, const struct l
 	const struct module_group *group = &w->groups.groups[w->groups.of_node[node]];
 	struct tscope_value *cells = tsi_table_row(out, ODD_LAYERS);
 
-	cells[LAYER] = tsi_text(name_of(w, node));
+	cells[LAYER] = tsi_text(name_of(w, node, out));
 	cells[LAYER_GROUP] = tsi_text(tsi_sheet_copy(out, tsi_str_of(group->path)));
 	cells[LAYER_NS] = tsi_int(time_of(w, &w->whole[node]));
 	cells[LAYER_MEDIAN_NS] = tsi_int(median_ns);
@@ -359,6 +370,27 @@ static int64_t count_steps(const struct places *places)
 	return count;
 }
 
+static void put_source(unsigned sources, struct fact_sheet *out)
+{
+	static const struct {
+		unsigned source;
+		const char *name;
+	} names[] = {
+		{ MODULE_FRAMES, "frames" },
+		{ MODULE_HIERARCHY, "TorchScript" },
+		{ MODULE_KERNELS, "kernel annotations" },
+		{ MODULE_FSDP, "FSDP" },
+		{ MODULE_ANNOTATIONS, "annotations" },
+	};
+	const char *text = "";
+
+	for (size_t i = 0; i < TSI_COUNT_OF(names); i++)
+		if (sources & names[i].source)
+			text = tsi_sheet_print(out, "%s%s%s", text, *text ? ", " : "",
+					       names[i].name);
+	tsi_fact_text(out, SOURCE, text);
+}
+
 static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct arena *scratch = tsi_sheet_scratch(out);
@@ -370,6 +402,7 @@ static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *
 	w.step_count = count_steps(w.places);
 	if (!tsi_module_groups_init(&w.groups, w.places, scratch) || !sum_up(&w, scratch))
 		return;
+	put_source(w.places->sources, out);
 	add_groups(&w, out);
 	add_odd_layers(&w, out);
 	tsi_fact_int(out, MODULE_COUNT, (int64_t)w.places->node_count - 1);
@@ -389,7 +422,7 @@ const struct analyzer tsi_analyzer_modules = {
 			   "take longer than their likes",
 		TSI_FACTS(facts),
 		TSI_TABLES(tables),
-		.needs = "a trace with frames of modules (with_stack=True)",
+		.needs = "a trace that says modules: with_stack=True, or annotations",
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,

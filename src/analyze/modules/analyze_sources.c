@@ -21,7 +21,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 #define SOURCE_COLUMNS(X)                                                                          \
 	X(NAME, "name", TEXT,                                                                      \
 	  "file, line and name of the function, as in the trace; the line is that where it "       \
-	  "begins; or (outside the user's code)")                                                  \
+	  "begins, of call stacks that which ran; or (outside the user's code)")                   \
 	X(SELF_HOST_NS, "host_ns", NS,                                                             \
 	  "threads were in it, or in libraries that it called; nodes of its operators' backward "  \
 	  "pass included")                                                                         \
@@ -110,7 +110,7 @@ const struct analyzer tsi_analyzer_sources = {
 		.summary = "functions of the user's code by host time and what they launched",
 		TSI_FACTS(facts),
 		TSI_TABLES(tables),
-		.needs = "a trace with Python frames (with_stack=True)",
+		.needs = "a trace with Python frames or call stacks (with_stack=True)",
 		.total = TSCOPE_TOTAL_STEPS,
 	},
 	.levels = LEVEL_TRACE,

@@ -7,7 +7,7 @@
 #include "analyze/modules/module_groups.h"
 
 #include "base/pair_set.h"
-#include "model/trace/python_name.h"
+#include "model/trace/module_path.h"
 
 /* Marks a signature that goes on; numbers of classes are below. */
 #define IN_ORDER (UINT32_C(1) << 31)
@@ -17,7 +17,6 @@ enum { MAX_PATH = 512 }; /* characters of a path; of longer ones the end is show
 struct grouper {
 	struct module_groups *out;
 	const struct places *places;
-	const struct intern *names;
 	struct arena *arena;
 	uint32_t *class_of;    /* by node: the first node of its class */
 	uint32_t *signature;   /* by node */
@@ -44,9 +43,21 @@ struct str tsi_module_class(struct str module)
 	return module;
 }
 
-static struct str name_of(const struct grouper *g, uint32_t node)
+/* May it be one of several layers that are alike? Of others only their class is known. */
+static bool is_layer(const struct grouper *g, uint32_t node)
 {
-	return tsi_module_name(tsi_intern_text(g->names, g->places->nodes[node].name));
+	return g->first_child[node] || g->places->nodes[node].is_unit;
+}
+
+static struct str class_text(const struct grouper *g, uint32_t node)
+{
+	const struct module_node *module = &g->places->nodes[node];
+
+	if (!module->is_named)
+		return tsi_module_class(module->text);
+	if (is_layer(g, node) && tsi_is_module_number(module->text))
+		return TSI_STR("*");
+	return module->text;
 }
 
 /* The item of a pair, or NULL without memory. */
@@ -66,7 +77,7 @@ static void find_classes(struct grouper *g)
 
 	for (uint32_t node = 1; is_ready && first && node < g->places->node_count; node++) {
 		uint32_t id;
-		struct str name = tsi_module_class(name_of(g, node));
+		struct str name = class_text(g, node);
 		is_ready = tsi_intern_add(&classes, name, &id, NULL) == TSCOPE_OK;
 		if (is_ready && !first[id])
 			first[id] = node;
@@ -117,6 +128,7 @@ struct label {
 	struct str name; /* its class */
 	uint32_t place, of;
 	bool is_repeated;
+	bool is_number; /* a number names it; name: the number, or of several "*" */
 };
 
 static const char *print_path(struct grouper *g, uint32_t parent, const struct label *label,
@@ -129,13 +141,14 @@ static const char *print_path(struct grouper *g, uint32_t parent, const struct l
 	const char *dot = length ? "." : "";
 
 	around += length > MAX_PATH ? length - MAX_PATH : 0;
+	const char *all = label->is_number ? "" : ".*";
 	if (label->is_repeated && shape)
-		return tsi_arena_print(g->arena, "%s%s%s%.*s.*(%u)", cut, around, dot, shown,
-				       label->name.data, shape + 1);
+		return tsi_arena_print(g->arena, "%s%s%s%.*s%s(%u)", cut, around, dot, shown,
+				       label->name.data, all, shape + 1);
 	if (label->is_repeated)
-		return tsi_arena_print(g->arena, "%s%s%s%.*s.*", cut, around, dot, shown,
-				       label->name.data);
-	if (label->of > 1)
+		return tsi_arena_print(g->arena, "%s%s%s%.*s%s", cut, around, dot, shown,
+				       label->name.data, all);
+	if (label->of > 1 && !label->is_number)
 		return tsi_arena_print(g->arena, "%s%s%s%.*s[%u]", cut, around, dot, shown,
 				       label->name.data, label->place);
 	return tsi_arena_print(g->arena, "%s%s%s%.*s", cut, around, dot, shown, label->name.data);
@@ -168,11 +181,18 @@ static void put_in_group(struct grouper *g, uint32_t node)
 	if (!before || !same || !alike)
 		return;
 	struct label label = {
-		.name = tsi_module_class(name_of(g, node)),
+		.name = class_text(g, node),
 		.place = (*before)++,
 		.of = *same,
-		.is_repeated = g->first_child[node] && *alike > 1,
+		.is_repeated = is_layer(g, node) && *alike > 1,
+		.is_number = tsi_str_equal(class_text(g, node), TSI_STR("*")),
 	};
+	if (label.is_number && !label.is_repeated) {
+		int64_t number = 0;
+		label.name = g->places->nodes[node].text;
+		(void)tsi_str_to_int64(label.name, &number);
+		label.place = (uint32_t)number;
+	}
 	uint32_t key = label.is_repeated
 			       ? tsi_pair_set_add(&g->keys, g->signature[node], UINT32_MAX)
 			       : tsi_pair_set_add(&g->keys, of_class | IN_ORDER, label.place);
@@ -195,7 +215,6 @@ bool tsi_module_groups_init(struct module_groups *groups, const struct places *p
 	struct grouper g = {
 		.out = groups,
 		.places = places,
-		.names = &places->timeline->trace->names,
 		.arena = arena,
 		.class_of = tsi_arena_new(arena, count, sizeof(uint32_t)),
 		.signature = tsi_arena_new(arena, count, sizeof(uint32_t)),
@@ -218,8 +237,8 @@ bool tsi_module_groups_init(struct module_groups *groups, const struct places *p
 	if (arena->has_failed)
 		return false;
 	outside->path = "";
-	find_classes(&g);
 	list_children(&g);
+	find_classes(&g);
 	find_signatures(&g);
 	count_siblings(&g);
 	for (uint32_t node = 1; !arena->has_failed && node < count; node++)

@@ -7,7 +7,8 @@
 /*
  * The tree of modules with repeated layers as one: siblings of the same class, with the same
  * modules in them, are a group "Block.*". Modules without others in them stay apart, as each has
- * its own purpose: the second Linear of an MLP is "Linear[1]".
+ * its own purpose: the second Linear of an MLP is "Linear[1]". Where modules have names, those that
+ * lists number are of one class: "layers.*.mlp.down_proj".
  */
 struct module_group {
 	uint32_t parent;       /* of a root, and of group 0: 0 */
@@ -15,7 +16,7 @@ struct module_group {
 	uint32_t first_node;   /* of it */
 	uint32_t module_count; /* nodes of it */
 	bool is_repeated;      /* its nodes are layers that are alike */
-	const char *path;      /* "GPT.Block.*.Linear[1]"; of group 0 "" */
+	const char *path;      /* "GPT.Block.*.Linear[1]", "layers.*.wq"; of group 0 "" */
 };
 
 struct module_groups {

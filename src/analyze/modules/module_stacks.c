@@ -47,7 +47,7 @@ static void put_modules(struct stack_text *stack, uint32_t node)
 	if (node == 0)
 		return;
 	put_modules(stack, module->parent); /* no deeper than trees of modules are */
-	put_frame(stack, tsi_module_name(tsi_intern_text(&stack->trace->names, module->name)));
+	put_frame(stack, module->text);
 }
 
 static void begin_stack(struct stack_text *stack, struct place place, bool is_backward)

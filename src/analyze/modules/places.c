@@ -1,42 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One pass over the rows of each thread with a stack of what is open: frames of modules, frames of
- * the user's code, nodes of the backward pass. The threads of the backward pass come last: they
- * are where the forward operators were.
+ * the user's code, annotations, operators that say their place, nodes of the backward pass. The
+ * threads of the backward pass come last: they are where the forward operators were.
  */
 #include "analyze/modules/places.h"
 
 #include "analyze/modules/forward_ops.h"
+#include "analyze/modules/module_marks.h"
+#include "analyze/modules/module_tree.h"
 #include "analyze/ops/graph_join.h"
 #include "base/bisect.h"
-#include "base/pair_set.h"
 #include "model/trace/device_rows.h"
 #include "model/trace/python_name.h"
 
-/* Deeper ones are part of those around them: trees of recursive modules stay small. */
-enum { MAX_DEPTH = 100 };
-
-enum opener { OPENS_NOTHING, OPENS_MODULE, OPENS_SOURCE, OPENS_OP };
+enum opener { OPENS_NOTHING, OPENS_MODULE, OPENS_SOURCE, OPENS_OP, OPENS_MARK };
 
 struct open_place {
 	int64_t end_ns; /* its own, or that of what is around it, if earlier */
 	struct place place;
-	bool is_link; /* a node of the backward pass, in the place of its forward operator */
+	bool is_link;        /* a node of the backward pass, in the place of its forward operator */
+	bool is_unit;        /* of FSDP, which has no name */
+	uint32_t unit_count; /* that were called in it */
 };
 
 struct place_walk {
 	struct places *places;
 	const struct tscope_trace *trace;
-	struct arena *arena;   /* of the places */
-	struct arena scratch;  /* of the rest */
-	uint8_t *openers;      /* enum opener, by kind of span */
-	struct pair_set nodes; /* (parent, name id): number + 1 is the index */
-	size_t node_capacity;
+	struct arena *arena;  /* of the places */
+	struct arena scratch; /* of the rest */
+	uint8_t *openers;     /* enum opener, by kind of span */
+	struct module_tree tree;
+	struct module_marks marks;
+	unsigned source;         /* enum module_source, those that threads go by */
+	bool reads_call_stacks;  /* no frames say functions */
 	struct forward_ops *ops; /* forward operators */
 	struct open_place *stack;
 	size_t depth, capacity;
 	uint32_t step; /* of the last question */
 };
+
+static bool has_failed(const struct place_walk *w)
+{
+	return w->scratch.has_failed || w->arena->has_failed || w->tree.has_failed;
+}
 
 static bool is_same(struct place a, struct place b)
 {
@@ -74,58 +81,28 @@ static void close_until(struct place_walk *w, struct thread_places *thread, int6
 	}
 }
 
-static void open_place(struct place_walk *w, struct thread_places *thread, uint32_t row,
-		       struct place place, bool is_link)
+/* At start_ns of what ends then. */
+static struct open_place *open_place(struct place_walk *w, struct thread_places *thread,
+				     int64_t start_ns, int64_t end_ns, struct place place)
 {
-	int64_t start_ns = tsi_start_ns(&w->trace->spans, row);
-	int64_t end_ns = tsi_span_end(w->trace, row);
-
 	if (w->depth && w->stack[w->depth - 1].end_ns < end_ns)
 		end_ns = w->stack[w->depth - 1].end_ns;
 	struct open_place *open =
 		tsi_arena_push(&w->scratch, &w->stack, &w->depth, &w->capacity, sizeof(*open));
 	if (!open)
-		return;
-	*open = (struct open_place){ end_ns, place, is_link };
+		return NULL;
+	*open = (struct open_place){ .end_ns = end_ns, .place = place };
 	note_point(w, thread, start_ns, place);
+	return open;
 }
 
-static uint32_t *find_slot(const struct place_walk *w, uint32_t parent, uint32_t name)
+static void open_row(struct place_walk *w, struct thread_places *thread, uint32_t row,
+		     struct place place, bool is_link)
 {
-	return w->nodes.slot_count ? tsi_pair_set_slot(&w->nodes, (struct pair){ parent, name })
-				   : NULL;
-}
-
-/*
- * The node of a module that opens in another. Forward code that runs again within a node of the
- * backward pass is that of the nearest module around which has such a child: it may begin further
- * out than the operator whose node it is for.
- */
-static uint32_t find_node(struct place_walk *w, uint32_t around, uint32_t name, bool is_again)
-{
-	struct places *places = w->places;
-
-	for (uint32_t at = around; is_again; at = places->nodes[at].parent) {
-		uint32_t *slot = find_slot(w, at, name);
-		if (slot && *slot)
-			return *slot;
-		if (at == 0)
-			break;
-	}
-	if (places->nodes[around].depth == MAX_DEPTH)
-		return around;
-	size_t known_count = w->nodes.count;
-	uint32_t number = tsi_pair_set_add(&w->nodes, around, name);
-	if (number == UINT32_MAX || number < known_count)
-		return number + 1; /* 0 without memory */
-	struct module_node *node = tsi_arena_push(w->arena, &places->nodes, &places->node_count,
-						  &w->node_capacity, sizeof(*node));
-	if (!node)
-		return 0;
-	node->parent = around;
-	node->name = name;
-	node->depth = places->nodes[around].depth + 1;
-	return number + 1;
+	struct open_place *open = open_place(w, thread, tsi_start_ns(&w->trace->spans, row),
+					     tsi_span_end(w->trace, row), place);
+	if (open)
+		open->is_link = is_link;
 }
 
 static void count_call(struct place_walk *w, struct place place, int64_t start_ns)
@@ -133,6 +110,9 @@ static void count_call(struct place_walk *w, struct place place, int64_t start_n
 	const struct tscope_timeline *timeline = w->places->timeline;
 	uint32_t step = tsi_timeline_step_near(timeline, start_ns, &w->step);
 
+	if (has_failed(w))
+		return;
+	w->places->nodes[place.node].is_timed = true;
 	if (step == NO_ROW || !tsi_place_step_counts(w->places, step))
 		return;
 	w->places->nodes[place.node].call_count++;
@@ -144,11 +124,12 @@ static void open_module(struct place_walk *w, struct thread_places *thread, uint
 	struct place place = current(w);
 	bool is_again = w->depth && w->stack[w->depth - 1].is_link;
 
-	place.node = find_node(w, place.node, tsi_name_id(&w->trace->spans, row), is_again);
+	place.node = tsi_tree_find_frame(&w->tree, place.node, tsi_name_id(&w->trace->spans, row),
+					 is_again);
 	thread->has_modules = true;
-	open_place(w, thread, row, place, false);
-	if (!w->scratch.has_failed && !w->arena->has_failed)
-		count_call(w, place, tsi_start_ns(&w->trace->spans, row));
+	w->places->sources |= MODULE_FRAMES;
+	open_row(w, thread, row, place, false);
+	count_call(w, place, tsi_start_ns(&w->trace->spans, row));
 }
 
 static void open_source(struct place_walk *w, struct thread_places *thread, uint32_t row)
@@ -158,7 +139,90 @@ static void open_source(struct place_walk *w, struct thread_places *thread, uint
 
 	place.source = tsi_name_id(&w->trace->spans, row);
 	thread->has_sources = true;
-	open_place(w, thread, row, place, is_link);
+	open_row(w, thread, row, place, is_link);
+}
+
+/* ---- annotations --------------------------------------------------------------------- */
+
+/*
+ * FSDP's first version does not name its modules: they are numbered as they are called in the one
+ * around. What runs again in the backward pass is in the module that its node belongs to.
+ */
+static void open_unit(struct place_walk *w, struct thread_places *thread, uint32_t row)
+{
+	struct place place = current(w);
+	struct open_place *around = NULL;
+	const char *name = "FullyShardedDataParallel";
+
+	if (place.is_backward)
+		return;
+	for (size_t i = w->depth; i-- > 0 && !around;)
+		around = w->stack[i].is_unit ? &w->stack[i] : NULL;
+	if (around)
+		name = tsi_arena_print(w->arena, "%s_%u", name, around->unit_count++);
+	place.node = tsi_tree_find_name(&w->tree, place.node, tsi_str_of(name));
+	if (!has_failed(w))
+		w->places->nodes[place.node].is_named = false; /* it is a class with a number */
+	struct open_place *open = open_place(w, thread, tsi_start_ns(&w->trace->spans, row),
+					     tsi_span_end(w->trace, row), place);
+	if (open)
+		open->is_unit = true;
+	count_call(w, place, tsi_start_ns(&w->trace->spans, row));
+}
+
+static void open_path(struct place_walk *w, struct thread_places *thread, uint32_t row,
+		      const struct module_mark *mark)
+{
+	struct place place = current(w);
+	int64_t start_ns = tsi_start_ns(&w->trace->spans, row);
+
+	place.node = tsi_tree_find_path(&w->tree, tsi_name_id(&w->trace->spans, row), mark->path,
+					tsi_path_next);
+	(void)open_place(w, thread, start_ns, tsi_module_marks_end(&w->marks, row), place);
+	if (mark->edge == EDGE_NONE || mark->edge == EDGE_BEGIN)
+		count_call(w, place, start_ns);
+}
+
+static void open_mark(struct place_walk *w, struct thread_places *thread, uint32_t row)
+{
+	struct module_mark mark = tsi_module_mark(tsi_span_name(w->trace, row));
+	size_t depth = w->depth;
+
+	if (mark.kind == MARK_FSDP_UNIT)
+		open_unit(w, thread, row);
+	else
+		open_path(w, thread, row, &mark);
+	if (has_failed(w) || w->depth == depth)
+		return;
+	thread->has_modules = true;
+	w->places->nodes[current(w).node].is_unit = true;
+	w->places->sources |= mark.kind == MARK_PATH ? MODULE_ANNOTATIONS : MODULE_FSDP;
+}
+
+/* ---- operators ----------------------------------------------------------------------- */
+
+/* Changes what the args of an operator say of its place; false: nothing. */
+static bool read_op_place(struct place_walk *w, struct thread_places *thread,
+			  const struct cpu_op *op, struct place *place)
+{
+	if (!op->place)
+		return false;
+	const struct op_place *said = &w->trace->op_places[op->place];
+	bool has_module = said->hierarchy && w->source == MODULE_HIERARCHY;
+	bool has_source = said->source && w->reads_call_stacks;
+
+	if (has_module) {
+		place->node = tsi_tree_find_path(&w->tree, said->hierarchy,
+						 tsi_intern_text(&w->trace->names, said->hierarchy),
+						 tsi_hierarchy_next);
+		thread->has_modules |= place->node != 0;
+		w->places->sources |= MODULE_HIERARCHY;
+	}
+	if (has_source) {
+		place->source = said->source;
+		thread->has_sources = true;
+	}
+	return has_module || has_source;
 }
 
 static void open_op(struct place_walk *w, struct thread_places *thread, uint32_t row,
@@ -166,20 +230,24 @@ static void open_op(struct place_walk *w, struct thread_places *thread, uint32_t
 {
 	const struct cpu_op *op = tsi_cpu_op(w->trace, row);
 	struct place place = current(w);
+	bool is_link = false, is_said = read_op_place(w, thread, op, &place);
 
 	if (op->is_forward)
 		tsi_forward_ops_add(w->ops, row, ids, place);
-	if (!op->is_backward)
-		return;
-	w->places->backward_count++;
-	if (!tsi_forward_ops_find(w->ops, row, ids, &place)) {
-		w->places->unknown_count++;
-		return;
+	if (op->is_backward) {
+		w->places->backward_count++;
+		is_link = tsi_forward_ops_find(w->ops, row, ids, &place);
+		w->places->unknown_count += !is_link;
 	}
-	place.is_backward = true;
-	thread->has_modules |= place.node != 0;
-	thread->has_sources |= place.source != 0;
-	open_place(w, thread, row, place, true);
+	if (is_link) {
+		place.is_backward = true;
+		(void)read_op_place(w, thread, op, &place);
+		thread->has_modules |= place.node != 0;
+		thread->has_sources |= place.source != 0;
+	}
+	if (is_link || is_said)
+		open_row(w, thread, row, place,
+			 is_link || (w->depth && w->stack[w->depth - 1].is_link));
 }
 
 /* op: index of its first operator. */
@@ -189,6 +257,8 @@ static void walk_track(struct place_walk *w, uint32_t index, size_t op)
 	struct thread_places *thread = &w->places->threads[index];
 
 	w->depth = 0;
+	if (w->source & (MODULE_FSDP | MODULE_ANNOTATIONS))
+		tsi_module_marks_read(&w->marks, index);
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		enum opener opener = w->openers[w->trace->spans.kind[row]];
 		if (opener == OPENS_NOTHING)
@@ -198,9 +268,11 @@ static void walk_track(struct place_walk *w, uint32_t index, size_t op)
 			open_op(w, thread, row, w->trace->op_ids[op++]);
 		else if (opener == OPENS_MODULE)
 			open_module(w, thread, row);
+		else if (opener == OPENS_MARK)
+			open_mark(w, thread, row);
 		else
 			open_source(w, thread, row);
-		if (w->scratch.has_failed || w->arena->has_failed)
+		if (has_failed(w))
 			return;
 	}
 	close_until(w, thread, INT64_MAX);
@@ -217,8 +289,15 @@ static uint32_t node_of_path(struct place_walk *w, const struct graph_set *set, 
 	if (known[path - 1] == 0) {
 		const struct graph_module *module = &set->modules[path - 1];
 		uint32_t parent = node_of_path(w, set, known, module->parent);
+		struct str text = tsi_intern_text(&w->trace->names, module->name);
 
-		known[path - 1] = find_node(w, parent, module->name, false) + 1;
+		if (tsi_module_name(text).length) {
+			w->places->sources |= MODULE_FRAMES;
+			known[path - 1] =
+				1 + tsi_tree_find_frame(&w->tree, parent, module->name, false);
+		} else {
+			known[path - 1] = 1 + tsi_tree_find_name(&w->tree, parent, text);
+		}
 	}
 	return known[path - 1] - 1;
 }
@@ -228,6 +307,7 @@ static void count_replay(struct place_walk *w, uint32_t *last, uint32_t replay, 
 {
 	for (; node && last[node] != replay; node = w->places->nodes[node].parent) {
 		w->places->nodes[node].call_count++;
+		w->places->nodes[node].is_timed = true;
 		last[node] = replay;
 	}
 }
@@ -263,15 +343,39 @@ static void add_graphs(struct place_walk *w, const struct graph_join *join)
 	for (size_t i = 0; known && places->of_graph_node && i < w->trace->device_event_count;
 	     i++) {
 		uint32_t node = join->place_of_row[i];
-		if (node == NO_ROW || w->arena->has_failed || w->scratch.has_failed)
+		if (node == NO_ROW || has_failed(w))
 			continue;
 		places->of_graph_node[node] = (struct place){
 			.node = node_of_path(w, set, known, set->nodes[node].place.path),
 			.source = set->nodes[node].place.source,
 		};
 	}
-	if (places->of_graph_node && !w->arena->has_failed && !w->scratch.has_failed)
+	if (places->of_graph_node && !has_failed(w))
 		count_replays(w, join);
+}
+
+/* Kernels of graphs that are annotated with modules. */
+static void add_kernels(struct place_walk *w)
+{
+	const struct tscope_trace *trace = w->trace;
+	struct pair_set calls = { .arena = &w->scratch }; /* (node, launch) */
+
+	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
+		uint32_t module = tsi_work_traits(trace, row)->module;
+		uint32_t launch = tsi_launch_row(trace, row);
+		if (!module || has_failed(w))
+			continue;
+		uint32_t node = tsi_tree_find_path(
+			&w->tree, module, tsi_intern_text(&trace->names, module), tsi_path_next);
+		w->places->sources |= MODULE_KERNELS;
+		for (; node && launch != NO_ROW; node = w->places->nodes[node].parent) {
+			size_t known_count = calls.count;
+			if (tsi_pair_set_add(&calls, node, launch) < known_count)
+				break;
+			count_call(w, (struct place){ .node = node },
+				   tsi_start_ns(&trace->spans, launch));
+		}
+	}
 }
 
 struct place tsi_place_of_device(const struct places *places, uint32_t row, size_t *near)
@@ -279,20 +383,42 @@ struct place tsi_place_of_device(const struct places *places, uint32_t row, size
 	const struct tscope_trace *trace = places->timeline->trace;
 	uint32_t launch = tsi_launch_row(trace, row), node = NO_ROW;
 
+	struct place place = { 0 };
+	uint32_t module = tsi_work_traits(trace, row)->module;
+
 	if (places->join)
 		node = places->join->place_of_row[tsi_device_event_index(trace, row)];
 	if (node != NO_ROW)
-		return places->of_graph_node[node];
-	if (launch == NO_ROW)
-		return (struct place){ 0 };
-	return tsi_place_near(places, tsi_trace_track_of(trace, launch),
-			      tsi_start_ns(&trace->spans, launch), near);
+		place = places->of_graph_node[node];
+	else if (launch != NO_ROW)
+		place = tsi_place_near(places, tsi_trace_track_of(trace, launch),
+				       tsi_start_ns(&trace->spans, launch), near);
+	if (module)
+		place.node = places->path_nodes[module] - 1;
+	return place;
 }
 
-static enum opener opener_of(const struct span_kind *kind)
+/* What a kind of spans says of modules. */
+static unsigned source_of(const struct tscope_trace *trace, const struct span_kind *kind)
+{
+	if (kind->span_class == TSCOPE_SPAN_PYTHON)
+		return kind->frame.place == FRAME_MODULE ? MODULE_FRAMES : 0;
+	if (kind->span_class == TSCOPE_SPAN_CPU_OP)
+		return kind->op.place && trace->op_places[kind->op.place].hierarchy
+			       ? MODULE_HIERARCHY
+			       : 0;
+	if (kind->span_class != TSCOPE_SPAN_ANNOTATION)
+		return 0;
+	enum mark_kind mark = tsi_module_mark(tsi_intern_text(&trace->names, kind->name)).kind;
+	return mark == MARK_NONE ? 0 : mark == MARK_PATH ? MODULE_ANNOTATIONS : MODULE_FSDP;
+}
+
+static enum opener opener_of(const struct place_walk *w, const struct span_kind *kind)
 {
 	if (kind->span_class == TSCOPE_SPAN_CPU_OP)
 		return OPENS_OP;
+	if (kind->span_class == TSCOPE_SPAN_ANNOTATION)
+		return source_of(w->trace, kind) & w->source ? OPENS_MARK : OPENS_NOTHING;
 	if (kind->span_class != TSCOPE_SPAN_PYTHON)
 		return OPENS_NOTHING;
 	if (kind->frame.place == FRAME_MODULE)
@@ -300,7 +426,27 @@ static enum opener opener_of(const struct span_kind *kind)
 	return kind->frame.place == FRAME_USER ? OPENS_SOURCE : OPENS_NOTHING;
 }
 
-/* Of each host track the number of operators in those before it. */
+/* Which source threads go by: paths of two of them would not be those of one tree. */
+static void choose_sources(struct place_walk *w)
+{
+	const struct spans *spans = &w->trace->spans;
+	unsigned found = 0;
+
+	w->reads_call_stacks = true;
+	for (uint32_t i = 0; i < spans->kind_count; i++) {
+		found |= source_of(w->trace, &spans->kinds[i]);
+		if (spans->kinds[i].span_class == TSCOPE_SPAN_PYTHON &&
+		    spans->kinds[i].frame.place == FRAME_USER)
+			w->reads_call_stacks = false;
+	}
+	w->source = found & MODULE_FRAMES      ? MODULE_FRAMES
+		    : found & MODULE_HIERARCHY ? MODULE_HIERARCHY
+					       : found;
+	for (uint32_t i = 0; i < spans->kind_count; i++)
+		w->openers[i] = (uint8_t)opener_of(w, &spans->kinds[i]);
+}
+
+/* By host track: the number of operators in those before it. */
 static size_t *count_ops(struct place_walk *w)
 {
 	const struct tscope_trace *trace = w->trace;
@@ -336,6 +482,28 @@ static bool counts_all(const struct tscope_timeline *timeline)
 	return true;
 }
 
+static void fill_places(struct place_walk *w, struct places *places,
+			const struct tscope_timeline *timeline, const struct graph_join *join)
+{
+	w->places = places;
+	w->marks = (struct module_marks){ .trace = w->trace, .arena = &w->scratch };
+	places->timeline = timeline;
+	places->counts_all = counts_all(timeline);
+	places->threads =
+		tsi_arena_new(w->arena, w->trace->host_track_count, sizeof(*places->threads));
+	if (!tsi_module_tree_init(&w->tree, places, w->arena, &w->scratch)) {
+		w->tree.has_failed = true;
+		return;
+	}
+	choose_sources(w);
+	if (places->threads)
+		walk_tracks(w);
+	if (join && !has_failed(w))
+		add_graphs(w, join);
+	if (!has_failed(w))
+		add_kernels(w);
+}
+
 const struct places *tsi_places_new(const struct tscope_timeline *timeline,
 				    const struct graph_join *join, struct arena *arena)
 {
@@ -344,26 +512,12 @@ const struct places *tsi_places_new(const struct tscope_timeline *timeline,
 
 	if (!trace->has_places && !(join && join->set->module_count > 0))
 		return NULL;
-	w.nodes.arena = &w.scratch;
 	w.openers = tsi_arena_new(&w.scratch, trace->spans.kind_count, sizeof(*w.openers));
 	struct places *places = tsi_arena_new(arena, 1, sizeof(*places));
-	if (places && w.openers) {
-		w.places = places;
-		places->timeline = timeline;
-		places->counts_all = counts_all(timeline);
-		places->threads =
-			tsi_arena_new(arena, trace->host_track_count, sizeof(*places->threads));
-		for (uint32_t i = 0; i < trace->spans.kind_count; i++)
-			w.openers[i] = (uint8_t)opener_of(&trace->spans.kinds[i]);
-		if (tsi_arena_push(arena, &places->nodes, &places->node_count, &w.node_capacity,
-				   sizeof(*places->nodes)) &&
-		    places->threads) {
-			walk_tracks(&w);
-			if (join && !arena->has_failed && !w.scratch.has_failed)
-				add_graphs(&w, join);
-		}
-	}
-	arena->has_failed |= w.scratch.has_failed;
+	if (places && w.openers)
+		fill_places(&w, places, timeline, join);
+	arena->has_failed |= has_failed(&w);
+	tsi_module_tree_deinit(&w.tree);
 	tsi_arena_deinit(&w.scratch);
 	return arena->has_failed ? NULL : places;
 }

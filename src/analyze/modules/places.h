@@ -10,7 +10,11 @@ struct graph_join; /* analyze/ops/graph_join.h */
 /*
  * Where each thread of a trace is at each time: in which module, and in which function of the
  * user's code. Modules are the frames "nn.Module: X" of the profiler; the path of those that are
- * open at a time is a node of one tree. A node of the backward pass is in the place of the forward
+ * open at a time is a node of one tree. Without such frames they are what operators of TorchScript
+ * say in "Module Hierarchy", else what FSDP and, where they are paths of modules, the user's own
+ * annotations say: of these a path is a node, wherever it opens. A kernel of a graph that is
+ * annotated with the path of a module is in that one. Functions are frames, or else those that
+ * call stacks of operators name. A node of the backward pass is in the place of the forward
  * operator with its sequence number, where that is known; forward code that runs again within it
  * is in its own modules, as part of the backward pass. Kernels of a replayed graph that was joined
  * to its capture are where they were launched then.
@@ -21,11 +25,23 @@ struct place {
 	bool is_backward;
 };
 
+/* What says where modules are. */
+enum module_source {
+	MODULE_FRAMES = 1 << 0,
+	MODULE_HIERARCHY = 1 << 1,
+	MODULE_KERNELS = 1 << 2, /* annotations of graphs' kernels */
+	MODULE_FSDP = 1 << 3,
+	MODULE_ANNOTATIONS = 1 << 4, /* the user's */
+};
+
 /* A module as it was called below the modules around it. Parents come before their children. */
 struct module_node {
 	uint32_t parent; /* of a root, and of node 0: 0 */
-	uint32_t name;   /* id: "nn.Module: Linear_3" */
 	uint32_t depth;  /* of a root 1 */
+	struct str text; /* "Linear_3", its class with a number; is_named: its name, "wq" or "3" */
+	bool is_named;
+	bool is_unit;  /* modules within it are not known, whatever it is */
+	bool is_timed; /* its calls are known */
 	/* Calls that began in the steps that count; of them those within the backward pass. */
 	int64_t call_count, repeated_count;
 };
@@ -46,6 +62,8 @@ struct places {
 	const struct tscope_timeline *timeline;
 	struct module_node *nodes; /* [0] is outside of all modules */
 	size_t node_count;
+	unsigned sources;     /* enum module_source, those that say anything */
+	uint32_t *path_nodes; /* by id of a text that says a path: node + 1; NULL: no such texts */
 	struct thread_places *threads; /* by host track */
 	/* Nodes of the backward pass, and of them those whose forward operator is not known. */
 	int64_t backward_count, unknown_count;
@@ -55,7 +73,7 @@ struct places {
 };
 
 /*
- * NULL without memory, which the arena says, and where the trace has no frames. join: replays of
+ * NULL without memory, which the arena says, and where nothing says places. join: replays of
  * known graphs, which have places of their own; or NULL.
  */
 const struct places *tsi_places_new(const struct tscope_timeline *timeline,

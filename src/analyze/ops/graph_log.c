@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/modules/places.h"
+#include "analyze/modules/module_groups.h"
 #include "analyze/ops/trace_flops.h"
 #include "base/error.h"
 #include "model/trace/device_rows.h"
@@ -189,21 +189,6 @@ static uint32_t plain_op(struct logger *l, const struct captured_launch *launch)
 	return added;
 }
 
-/* "nn.Module: Linear_17": the class alone, as all layers are one row. */
-static struct str class_of_module(struct str name)
-{
-	ptrdiff_t colon = tsi_str_find(name, TSI_STR(": "));
-	size_t end;
-
-	if (colon >= 0)
-		name = (struct str){ name.data + colon + 2, name.length - (size_t)colon - 2 };
-	for (end = name.length; end > 0 && tsi_is_digit(name.data[end - 1]);)
-		end--;
-	if (end > 1 && end < name.length && name.data[end - 1] == '_')
-		name.length = end - 1;
-	return name;
-}
-
 /* "Qwen3Model > Qwen3DecoderLayer > Linear" */
 static uint32_t keep_module(struct logger *l, uint32_t node)
 {
@@ -213,8 +198,9 @@ static uint32_t keep_module(struct logger *l, uint32_t node)
 	size_t at = sizeof(path);
 
 	for (; node != 0; node = places->nodes[node].parent) {
-		struct str name = class_of_module(
-			tsi_intern_text(&l->trace->names, places->nodes[node].name));
+		struct str name = places->nodes[node].is_named
+					  ? places->nodes[node].text
+					  : tsi_module_class(places->nodes[node].text);
 		struct str joint = at < sizeof(path) ? TSI_STR(" > ") : TSI_STR("");
 
 		if (name.length + joint.length > at)
@@ -225,6 +211,19 @@ static uint32_t keep_module(struct logger *l, uint32_t node)
 		memcpy(path + at, name.data, name.length);
 	}
 	return keep_text(l, (struct str){ path + at, sizeof(path) - at });
+}
+
+/* As struct graph_module has it. */
+static uint32_t keep_module_name(struct logger *l, const struct module_node *node)
+{
+	enum { MAX_CHARS = 1024 };
+	char name[MAX_CHARS];
+
+	if (node->is_named || node->text.length >= MAX_CHARS - 16)
+		return keep_text(l, node->text);
+	int length = snprintf(name, sizeof(name), "nn.Module: %.*s", (int)node->text.length,
+			      node->text.data);
+	return keep_text(l, (struct str){ name, (size_t)length });
 }
 
 /* No deeper than trees of modules are. */
@@ -239,7 +238,7 @@ static uint32_t keep_path(struct logger *l, uint32_t node)
 						     &log->module_capacity, sizeof(*module));
 	if (!module)
 		return 0;
-	*module = (struct graph_module){ parent, keep_name(l, l->places->nodes[node].name) };
+	*module = (struct graph_module){ parent, keep_module_name(l, &l->places->nodes[node]) };
 	l->path_of[node] = (uint32_t)log->module_count;
 	return l->path_of[node];
 }

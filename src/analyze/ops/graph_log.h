@@ -31,7 +31,7 @@ struct graph_place {
 /* A module as it was called in the one around it, which comes before it. */
 struct graph_module {
 	uint32_t parent; /* as graph_place.path */
-	uint32_t name;   /* id of a text: "nn.Module: Linear_3" */
+	uint32_t name;   /* id of a text: "nn.Module: Linear_3", of a path its name, "wq" */
 };
 
 struct graph_node {

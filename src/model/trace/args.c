@@ -26,6 +26,8 @@ static const struct {
 	{ "Input type", ARG_INPUT_TYPES },
 	{ "Concrete Inputs", ARG_CONCRETE_INPUTS },
 	{ "flops", ARG_FLOPS },
+	{ "Module Hierarchy", ARG_HIERARCHY },
+	{ "Call stack", ARG_CALL_STACK },
 	{ "Collective name", ARG_COLLECTIVE },
 	{ "correlation", ARG_CORRELATION },
 	{ "device", ARG_DEVICE },
@@ -45,6 +47,8 @@ static const struct {
 	{ "warps per SM", ARG_WARPS_PER_SM },
 	{ "est. achieved occupancy %", ARG_OCCUPANCY },
 	{ "theoretical occupancy %", ARG_OCCUPANCY },
+	{ "module_fqn", ARG_MODULE }, /* torch.cuda._graph_annotations */
+	{ "component", ARG_MODULE },  /* torchtitan, before it was called so */
 	{ "kernel", ARG_KERNEL },
 	{ "Device Id", ARG_DEVICE_ID },
 	{ "Device Type", ARG_DEVICE_TYPE },
@@ -249,6 +253,7 @@ void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct 
 {
 	struct members members = tsi_members_open(b->isa, &b->op_args, tsi_find_arg, args);
 	struct raw_inputs raw = { 0 };
+	struct raw_place place = { 0 };
 	struct str value;
 	unsigned arg;
 	bool has_collective = false;
@@ -277,6 +282,12 @@ void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct 
 		case ARG_FLOPS:
 			raw.flops = value;
 			break;
+		case ARG_HIERARCHY:
+			place.hierarchy = value;
+			break;
+		case ARG_CALL_STACK:
+			place.call_stack = value;
+			break;
 		case ARG_COLLECTIVE:
 			has_collective = true;
 			break;
@@ -287,6 +298,8 @@ void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct 
 	if (op->is_backward)
 		op->is_forward = false;
 	read_inputs(b, name, &raw, op);
+	if (place.hierarchy.length || place.call_stack.length)
+		op->place = tsi_find_op_place(b, &place);
 	if (has_collective)
 		op->collective = read_collective(b, args);
 }
@@ -332,7 +345,8 @@ void tsi_read_call_args(struct builder *b, struct str args, struct raw_work *wor
 
 /* ---- device work --------------------------------------------------------------------- */
 
-static void read_device_arg(struct raw_work *work, enum arg arg, struct str value)
+static void read_device_arg(struct builder *b, struct raw_work *work, enum arg arg,
+			    struct str value)
 {
 	switch (arg) {
 	case ARG_DEVICE:
@@ -381,6 +395,9 @@ static void read_device_arg(struct raw_work *work, enum arg arg, struct str valu
 	case ARG_OCCUPANCY:
 		work->shape.occupancy_pct = float_of(value);
 		break;
+	case ARG_MODULE:
+		work->module = tsi_read_module(b, value);
+		break;
 	default:
 		break;
 	}
@@ -401,7 +418,7 @@ void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *w
 		if (arg == ARG_COLLECTIVE)
 			has_collective = true;
 		else if (arg != ARG_OTHER)
-			read_device_arg(work, (enum arg)arg, value);
+			read_device_arg(b, work, (enum arg)arg, value);
 	}
 	if (has_collective)
 		work->collective = read_collective(b, args);

@@ -10,6 +10,7 @@ enum arg {
 	ARG_ALLOCATED, /* of allocators */
 	ARG_BLOCKS_PER_SM,
 	ARG_BYTES,
+	ARG_CALL_STACK,
 	ARG_COLLECTIVE,
 	ARG_CONCRETE_INPUTS,
 	ARG_CORRELATION,
@@ -28,7 +29,9 @@ enum arg {
 	ARG_GRID,
 	ARG_INPUT_DIMS,
 	ARG_INPUT_TYPES,
-	ARG_KERNEL, /* of a launch call: ROCm */
+	ARG_HIERARCHY, /* of modules */
+	ARG_KERNEL,    /* of a launch call: ROCm */
+	ARG_MODULE,    /* that a kernel was annotated with */
 	ARG_OCCUPANCY,
 	ARG_RESERVED, /* of allocators */
 	ARG_SEQUENCE_NUMBER,

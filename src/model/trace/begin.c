@@ -92,6 +92,7 @@ void tsi_builder_free(struct builder *b)
 	tscope_trace_free(b->trace);
 	tsi_arena_deinit(&b->scratch);
 	tsi_key_map_deinit(&b->category_of);
+	tsi_key_map_deinit(&b->op_place_of);
 	tsi_key_map_deinit(&b->host_track_of);
 	tsi_key_map_deinit(&b->device_track_of);
 	tsi_key_map_deinit(&b->gc_row_of);

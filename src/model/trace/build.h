@@ -24,6 +24,7 @@
  *	rows.c        columns, and what rows have in common
  *	args.c        reads what some classes carry in args
  *	inputs.c      what operators are called with
+ *	op_places.c   from where, and which modules and lines annotations name
  *	allocator.c   what allocators of devices said
  *	sync_records.c  what waits for what
  *	flows.c       arrows from launches to device work
@@ -170,7 +171,8 @@ struct builder {
 	struct frame_name *frame_names;          /* frames.c; by their id */
 	size_t frame_name_capacity;
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
-	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
+	struct key_map op_place_of; /* (hierarchy, source) -> index in trace->op_places */
+	uint8_t *concrete_use;      /* by id of an operator's name: are its concrete inputs kept? */
 	size_t concrete_use_capacity;
 
 	char *text; /* room for a name without escapes, a signature */
@@ -178,6 +180,7 @@ struct builder {
 
 	bool drops_operators;     /* the memory limit was hit */
 	bool drops_frames;        /* likewise, before: frames that are kept for their names */
+	bool has_paths;           /* args or annotations say modules or lines */
 	bool has_open_rows;       /* rows of OPEN_DURATION */
 	struct key_map gc_row_of; /* track -> its latest garbage collection */
 	int64_t window_mark_ns;   /* "Record Window End", or NO_NUMBER */
@@ -250,6 +253,7 @@ struct raw_work {
 	uint32_t collective; /* index in trace->collectives, or NO_ROW */
 	uint8_t direction;   /* enum copy_direction */
 	bool graph;
+	uint32_t module;                                  /* id of its path, 0: not said */
 	struct str copy_kind, copy_from, copy_to, filled; /* what Cuspy says; empty: nothing */
 };
 
@@ -400,6 +404,20 @@ enum { MAX_INPUTS = (1 << 30) - 1 }; /* the largest index that struct cpu_op has
 
 /* The index in trace->op_inputs, where they are put if they are new. */
 uint32_t tsi_find_inputs(struct builder *b, const struct raw_inputs *raw);
+
+/* op_places.c: what has_places stands for, but for frames */
+
+/* The args of an operator that say where it was called, as in the file. */
+struct raw_place {
+	struct str hierarchy, call_stack;
+};
+
+/* The index in trace->op_places; 0: they say nothing. */
+uint32_t tsi_find_op_place(struct builder *b, const struct raw_place *raw);
+/* The id of a module's path in args of device work; 0: it is none. */
+uint32_t tsi_read_module(struct builder *b, struct str value);
+/* Notes what annotations say of modules. */
+void tsi_note_annotation(struct builder *b, struct str name);
 
 /* allocator.c */
 

@@ -195,6 +195,7 @@ static void add_host_row(struct builder *b, const struct raw_event *event, uint8
 			kind.call.shape = tsi_find_work_shape(b, &work.shape);
 	} else if (span_class == TSCOPE_SPAN_ANNOTATION) {
 		kind.annotation = read_annotation(b, event, kind.name);
+		tsi_note_annotation(b, event->name);
 	} else if (span_class == TSCOPE_SPAN_PYTHON) {
 		kind.frame = b->frame;
 		if (b->frame.use == FRAME_ALL)
@@ -218,6 +219,7 @@ static void add_device_row(struct builder *b, const struct raw_event *event, uin
 	kind.device.shape = tsi_find_work_shape(b, &work.shape);
 	kind.device.direction = work.direction;
 	kind.device.graph = work.graph;
+	kind.device.module = work.module;
 	kind.track = tsi_find_device_track(b, event, work.place);
 	kind.name = tsi_builder_name(b, tsi_copy_name(event, &work, &room), event->name_escaped);
 	b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;

@@ -103,7 +103,7 @@ void tsi_keep_memory_limit(struct builder *b)
 		b->drops_frames = true;
 		drop_rows(b, TSCOPE_SPAN_PYTHON);
 		b->trace->chosen_frame_count = 0;
-		b->trace->has_places = false;
+		b->trace->has_places = b->has_paths;
 	}
 	if (taken_bytes(b) <= limit)
 		return;

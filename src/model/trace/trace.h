@@ -34,6 +34,13 @@ struct cpu_op {
 	 */
 	uint32_t is_forward : 1;
 	uint32_t is_backward : 1; /* a node of the backward pass: it names its forward thread */
+	uint32_t place;           /* index in trace->op_places; 0: its args do not say */
+};
+
+/* Where operators were called, as their args say: ids of texts, 0: they do not. */
+struct op_place {
+	uint32_t hierarchy; /* "Module Hierarchy": "TOP(Net)::forward.fc(Linear)::forward" */
+	uint32_t source;    /* the innermost frame of the user's code in "Call stack" */
 };
 
 /* What binds an operator to others. */
@@ -66,6 +73,8 @@ struct work_traits {
 	bool pageable;     /* one side of a copy is pageable host memory */
 	bool graph;        /* its args say that a graph replay launched it */
 	uint8_t nothing;   /* 0 */
+	/* Id of the path of the module that a graph's node was annotated with; 0: of none. */
+	uint32_t module;
 };
 
 /* Why a Python frame is among the rows. */
@@ -344,6 +353,7 @@ struct tscope_trace {
 	size_t track_capacity;
 
 	struct op_inputs *op_inputs; /* [0] says nothing */
+	struct op_place *op_places;  /* likewise; NULL where no operator says anything */
 	struct work_shape *work_shapes;
 	struct runtime_call *calls;
 	struct device_event *device_events;
@@ -354,11 +364,12 @@ struct tscope_trace {
 	 */
 	struct op_ids *op_ids;
 	uint32_t *call_ids;        /* "External id", 0: none that says more */
-	bool has_places;           /* frames of modules or of the user's code are among the rows */
+	bool has_places;           /* something says in which modules or functions rows are */
 	uint64_t frame_count;      /* Python frames in the file, kept or not */
 	size_t chosen_frame_count; /* rows of frames, where not all are kept */
 	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count,
 		work_shape_count;
+	size_t op_place_count, op_place_capacity;
 	size_t op_id_capacity, call_capacity, call_id_capacity, device_event_capacity,
 		collective_capacity, op_inputs_capacity, work_shape_capacity;
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/trace/module_path.h"
+
+#include "model/trace/python_name.h"
+
+static bool is_of_name(char c)
+{
+	return tsi_is_letter(c) || tsi_is_digit(c) || c == '_';
+}
+
+bool tsi_is_module_number(struct str name)
+{
+	size_t i = 0;
+
+	while (i < name.length && tsi_is_digit(name.data[i]))
+		i++;
+	return name.length > 0 && i == name.length;
+}
+
+bool tsi_path_next(struct str *path, struct str *name)
+{
+	if (!path->length)
+		return false;
+	*name = tsi_str_take(path, '.');
+	return true;
+}
+
+bool tsi_is_module_path(struct str text)
+{
+	struct str name;
+
+	if (!text.length || text.data[text.length - 1] == '.')
+		return false;
+	while (tsi_path_next(&text, &name)) {
+		size_t i = 0;
+		while (i < name.length && is_of_name(name.data[i]))
+			i++;
+		if (!name.length || i < name.length)
+			return false;
+	}
+	return true;
+}
+
+/* Of words that users write with dots between them, those are modules that lists number. */
+static bool has_number(struct str path)
+{
+	struct str name;
+
+	if (!path.length || tsi_is_digit(path.data[0]))
+		return false;
+	while (tsi_path_next(&path, &name))
+		if (tsi_is_module_number(name))
+			return true;
+	return false;
+}
+
+static enum module_edge edge_of(struct str hook)
+{
+	if (tsi_str_equal(hook, TSI_STR("pre_forward")))
+		return EDGE_BEGIN;
+	return tsi_str_equal(hook, TSI_STR("post_forward")) ? EDGE_END : EDGE_HOOK;
+}
+
+/* "FSDP::pre_forward (layers.3)"; the root has no name, and its hooks say nothing. */
+static struct module_mark fsdp_mark(struct str annotation)
+{
+	static const size_t prefix = sizeof("FSDP::") - 1;
+	ptrdiff_t open = tsi_str_find(annotation, TSI_STR(" ("));
+	struct module_mark mark = { MARK_NONE, EDGE_NONE, { NULL, 0 } };
+
+	if (open < (ptrdiff_t)prefix || annotation.data[annotation.length - 1] != ')')
+		return mark;
+	struct str hook = { annotation.data + prefix, (size_t)open - prefix };
+	struct str path = { annotation.data + open + 2, annotation.length - (size_t)open - 3 };
+	if (tsi_is_module_path(path))
+		mark = (struct module_mark){ MARK_FSDP_MODULE, edge_of(hook), path };
+	return mark;
+}
+
+struct module_mark tsi_module_mark(struct str annotation)
+{
+	if (tsi_str_has_prefix(annotation, TSI_STR("FSDP::")))
+		return fsdp_mark(annotation);
+	if (tsi_str_equal(annotation, TSI_STR("FullyShardedDataParallel.forward")))
+		return (struct module_mark){ MARK_FSDP_UNIT, EDGE_NONE, { NULL, 0 } };
+	if (tsi_is_module_path(annotation) && has_number(annotation))
+		return (struct module_mark){ MARK_PATH, EDGE_NONE, annotation };
+	return (struct module_mark){ MARK_NONE, EDGE_NONE, { NULL, 0 } };
+}
+
+static struct str text_between(struct str text, size_t first, size_t end)
+{
+	return (struct str){ text.data + first, end - first };
+}
+
+bool tsi_hierarchy_next(struct str *hierarchy, struct str *name)
+{
+	while (hierarchy->length) {
+		struct str item = tsi_str_take(hierarchy, '.');
+		ptrdiff_t open = tsi_str_find(item, TSI_STR("("));
+		ptrdiff_t close = tsi_str_find(item, TSI_STR(")::"));
+		if (open <= 0 || close <= open + 1)
+			continue; /* "::function" */
+		*name = text_between(item, 0, (size_t)open);
+		if (tsi_str_equal(*name, TSI_STR("SELF")))
+			continue;
+		if (tsi_str_equal(*name, TSI_STR("TOP")))
+			*name = text_between(item, (size_t)open + 1, (size_t)close);
+		return true;
+	}
+	return false;
+}
+
+struct str tsi_user_frame(struct str call_stack)
+{
+	while (call_stack.length) {
+		struct str frame = tsi_str_trim(tsi_str_take(&call_stack, ';'));
+		if (tsi_is_user_frame(frame))
+			return frame;
+	}
+	return (struct str){ NULL, 0 };
+}
