@@ -11,8 +11,8 @@ import make_serving  # noqa: E402: found by the line above
 
 
 def trace(form, plan, **options):
-    events, _ = make_serving.simulate(random.Random(7), plan, form, **options)
-    return make_serving.write_trace(events).encode()
+    made, _ = make_serving.simulate(random.Random(7), plan, form, **options)
+    return make_serving.write_trace(made.events).encode()
 
 
 def prefill(**sizes):
@@ -31,7 +31,7 @@ def prefill(**sizes):
 
 def gaps():
     plan = [make_serving.iteration(number, (), 3, keys=500, graphs=(4,)) for number in range(12)]
-    return trace("sglang_detailed", plan, gap_us=150, layers=3)
+    return trace("sglang_detailed", plan, gap_us=150, has_stacks=True, layers=3)
 
 
 def eager():
@@ -47,8 +47,8 @@ def stages():
     for name, start, plan in (
             ("EXTEND", 0, [make_serving.iteration(number, [2048]) for number in range(3)]),
             ("DECODE", 50_000_000, [make_serving.iteration(number, (), 4) for number in range(6)])):
-        events, _ = make_serving.simulate(random.Random(7), plan, "sglang", layers=1)
-        later = [{**event, "ts": event["ts"] + start} for event in events]
+        made, _ = make_serving.simulate(random.Random(7), plan, "sglang", layers=1)
+        later = [{**event, "ts": event["ts"] + start} for event in made.events]
         found[f"serving_stages/1700000000.25-TP-0-{name}.trace.json"] = \
             make_serving.write_trace(later).encode()
     return found

@@ -92,6 +92,30 @@ void tsi_put_phases(const struct panel *panel)
 	}
 }
 
+/* What the host does in the gaps: a line of its parts. */
+static void put_host_parts(const struct panel *panel)
+{
+	static const struct figure figures[] = {
+		{ "between iterations", "inference.host.total_ns" },
+		{ "scheduling", "inference.host.schedule_ns" },
+		{ "input preparation", "inference.host.prepare_ns" },
+		{ "launching the model", "inference.host.forward_ns" },
+		{ "sampling", "inference.host.sample_ns" },
+		{ "output processing", "inference.host.output_ns" },
+		{ "waiting for the scheduler", "inference.host.wait_ns" },
+		{ "other host work", "inference.host.other_ns" },
+	};
+
+	struct figure shown[TSI_COUNT_OF(figures)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(figures); i++)
+		if (tsi_panel_int(panel, figures[i].id) > 0)
+			shown[count++] = figures[i];
+	if (tsi_panel_has(panel, "inference.host.other_ns"))
+		tsi_panel_figures(panel, shown, count);
+}
+
 void tsi_section_inference(const struct panel *panel)
 {
 	static const struct figure figures[] = {
@@ -123,6 +147,7 @@ void tsi_section_inference(const struct panel *panel)
 			tsi_panel_text(panel, "inference.engine"), tsi_inference_part(panel));
 	tsi_put_phases(panel);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
+	put_host_parts(panel);
 	tsi_panel_table(panel, "inference.batches", batch_columns, TSI_COUNT_OF(batch_columns));
 	tsi_panel_table(panel, "inference.kinds", kind_columns, TSI_COUNT_OF(kind_columns));
 }

@@ -2,6 +2,38 @@
 /* SERVING.HOST_GAP: the device idles between iterations, while the engine's host prepares one. */
 #include "rules/rule.h"
 
+#include <string.h>
+
+#include "base/attributes.h"
+
+/* By inference.host.part: what shortens it, or takes it off the way. */
+static const struct {
+	const char *part, *advice;
+} part_advice[] = {
+	{ "scheduling",
+	  "schedule the next iteration while the device computes (vLLM --async-scheduling, SGLang "
+	  "without --disable-overlap-schedule, TensorRT-LLM without disable_overlap_scheduler); "
+	  "poll for requests less often (SGLang --scheduler-recv-interval)" },
+	{ "input preparation",
+	  "prepare inputs while the device computes (vLLM --async-scheduling, SGLang without "
+	  "--disable-overlap-schedule, TensorRT-LLM without disable_overlap_scheduler); do more in "
+	  "one iteration (vLLM --max-num-seqs, SGLang --max-running-requests)" },
+	{ "launching the model",
+	  "replay graphs instead of launching kernel by kernel: vLLM without --enforce-eager, "
+	  "SGLang without --disable-cuda-graph, TensorRT-LLM cuda_graph_config" },
+	{ "sampling",
+	  "keep sampling on the device: logprobs, penalties, structured output and logits "
+	  "processors need the host for each token; sample beside the next iteration (vLLM "
+	  "--async-scheduling) and with fused kernels (SGLang --sampling-backend flashinfer)" },
+	{ "output processing",
+	  "handle tokens while the device computes (vLLM --async-scheduling, SGLang without "
+	  "--disable-overlap-schedule), and stream several at once (vLLM and SGLang "
+	  "--stream-interval)" },
+	{ "waiting for the scheduler",
+	  "let the scheduler's process run ahead of the workers (vLLM --async-scheduling); its own "
+	  "work is in its process, which this trace does not hold" },
+};
+
 static const struct {
 	const char *fact;
 	enum gain_part part;
@@ -27,6 +59,20 @@ static void claim_gaps(struct rule_context *ctx, double gap_ns)
 			tsi_rule_gain(ctx, (enum gain_part)part, (int64_t)(share * part_ns[part]));
 }
 
+/* The largest part of the gaps, where Python functions or annotations say it. */
+static void name_part(struct rule_context *ctx)
+{
+	const char *part = tsi_rule_text(ctx, "inference.host.part");
+
+	if (!*part)
+		return;
+	tsi_rule_detail(ctx, "%.0f %% of it %s",
+			100 * tsi_rule_real(ctx, "inference.host.part_ratio"), part);
+	for (size_t i = 0; i < TSI_COUNT_OF(part_advice); i++)
+		if (strcmp(part_advice[i].part, part) == 0)
+			tsi_rule_advice(ctx, part_advice[i].advice);
+}
+
 static void evaluate_serving_host_gap(struct rule_context *ctx)
 {
 	double share = tsi_rule_real(ctx, "inference.host_gap_ratio");
@@ -38,9 +84,8 @@ static void evaluate_serving_host_gap(struct rule_context *ctx)
 		      "the device idles between iterations for %.1f %% of the time, waiting for "
 		      "the engine's host",
 		      100 * share);
-	tsi_rule_detail(ctx,
-			"%.2f ms before each iteration: scheduling, input preparation, sampling",
-			tsi_ms(gap_ns));
+	tsi_rule_detail(ctx, "%.2f ms before each iteration", tsi_ms(gap_ns));
+	name_part(ctx);
 	claim_gaps(ctx, (double)gap_ns);
 }
 
@@ -49,11 +94,13 @@ const struct rule tsi_rule_serving_host_gap = {
 		.id = "SERVING.HOST_GAP",
 		.summary = "an inference engine's host keeps the device waiting between iterations",
 		.trigger = "Fires where the steps are iterations of an inference engine and, for "
-			   "at least threshold of their time, no kernel of the next has started "
-			   "although the device is done with the one before.",
+			   "at least threshold of their time, no kernel of the next one's model "
+			   "has started although the device is done with the one before.",
 		.meaning = "Between two iterations the engine samples, detokenizes, schedules and "
 			   "prepares inputs. Where this is not done while the device computes, it "
-			   "is added to each token.",
+			   "is added to each token. Recorded with Python stacks, the trace says "
+			   "which of these takes most (inference.host), and the advice is for "
+			   "that.",
 		.advice = "prepare the next iteration while the device computes (vLLM "
 			  "--async-scheduling, SGLang without --disable-overlap-schedule); do "
 			  "more in one iteration (vLLM --max-num-seqs, SGLang "
@@ -67,7 +114,8 @@ const struct rule tsi_rule_serving_host_gap = {
 		.facts = { "inference.host_gap_ratio", "inference.host_gap_ns",
 			   "step_time.mean_ns" },
 	},
-	.evidence = { "inference.host_gap_ratio", "inference.host_gap_ns" },
+	.evidence = { "inference.host_gap_ratio", "inference.host_gap_ns", "inference.host.part",
+		      "inference.host.part_ratio" },
 	.cause = CAUSE_serving_host_gap,
 	.evaluate = evaluate_serving_host_gap,
 };

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs `tscope trace` on random traces of inference engines (make_serving.py) and compares its
-facts about iterations and phases with what is true: times to the ns.
+facts about iterations and phases with what is true: times to the ns. So are folders with the
+captures of their graphs (serving_captures.py): which replay is which graph, and its FLOPs.
 
 usage: compare_serving.py TSCOPE [ROUNDS [FIRST_SEED]]
 """
@@ -13,6 +14,7 @@ import sys
 import tempfile
 
 import make_serving
+import serving_captures
 
 
 def differences(truth, facts, name=""):
@@ -36,6 +38,26 @@ def check(program, seed, folder):
     if done.returncode != 0:
         return [f"exit {done.returncode}: {done.stderr.decode()}"]
     return list(differences(truth, json.loads(done.stdout)["runs"][0]["facts"]["inference"]))
+
+
+def check_joins(program, seed, folder):
+    """The captures of a server's graphs beside its trace."""
+    files, iterations, graphs, flops = serving_captures.random_run(seed)
+    run = folder / f"run{seed}"
+    for name, text in files.items():
+        (run / name).parent.mkdir(parents=True, exist_ok=True)
+        (run / name).write_text(text)
+    done = subprocess.run([program, "report", "--format", "json", "--full", run],
+                          capture_output=True, check=False, timeout=60)
+    if done.returncode != 0:
+        return [f"report: exit {done.returncode}: {done.stderr.decode()}"]
+    facts = json.loads(done.stdout)["runs"][0]["facts"]
+    found = list(differences(iterations, facts["inference"], "joined: "))
+    if graphs["replay_count"]:
+        found += differences(graphs, facts["graphs"], "graphs.")
+        found += differences({"total": flops or None}, {"total": facts["flops"]["total"] or None},
+                             "flops.")
+    return found
 
 
 def compare_phases(program, seed, folder):
@@ -65,6 +87,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + rounds):
             found = check(program, seed, pathlib.Path(folder))
+            found += check_joins(program, seed, pathlib.Path(folder))
             if seed % 4 == 0:
                 found += compare_phases(program, seed, pathlib.Path(folder))
             wrong += bool(found)

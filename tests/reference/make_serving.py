@@ -101,9 +101,32 @@ PROPOSES = ("vllm", "vllm_detailed", "sglang", "sglang_detailed", "atom", "atom_
 ENGINES = {"tensorrt": "tensorrt_llm"}
 
 
+# What an engine's host does, by its functions: output of the iteration before, schedule, inputs.
+FUNCTIONS = {
+    "vllm": {"output": "vllm/v1/core/sched/scheduler.py(1035): update_from_output",
+             "schedule": "vllm/v1/core/sched/scheduler.py(248): schedule",
+             "prepare": "vllm/v1/worker/gpu_model_runner.py(1518): _prepare_inputs",
+             "sample": "vllm/v1/worker/gpu_model_runner.py(2900): _sample"},
+    "sglang": {"output": "sglang/srt/managers/scheduler.py(2500): process_batch_result_decode",
+               "schedule": "sglang/srt/managers/scheduler.py(1800): get_next_batch_to_run",
+               "prepare": "sglang/srt/managers/schedule_batch.py(2000): prepare_for_decode",
+               "sample": "sglang/srt/model_executor/model_runner.py(3305): sample"},
+    "atom": {"output": "/app/atom/model_engine/scheduler.py(700): postprocess",
+             "schedule": "/app/atom/model_engine/scheduler.py(300): schedule",
+             "prepare": "/app/atom/model_engine/model_runner.py(900): prepare_model",
+             "sample": "/app/atom/model_ops/sampler.py(40): forward"},
+    "tensorrt": {
+        "output": "tensorrt_llm/_torch/pyexecutor/py_executor.py(1500): _process_previous_batch",
+        "schedule": "tensorrt_llm/_torch/pyexecutor/py_executor.py(1032): _schedule",
+        "prepare": "tensorrt_llm/_torch/pyexecutor/model_engine.py(1200): _prepare_tp_inputs",
+        "sample": "tensorrt_llm/_torch/pyexecutor/py_executor.py(1300): _sample_async"},
+}
+PARTS = ("schedule", "prepare", "forward", "sample", "output", "wait")
+
+
 # ---- the server
 
-def iteration(number, prompts=(), decodes=0, proposed=0, keys=1000, graphs=()):
+def iteration(number, prompts=(), decodes=0, proposed=0, keys=1000, graphs=(), of_tokens=False):
     """prompts: their lengths."""
     if prompts and decodes:
         phase = "mixed"
@@ -111,7 +134,8 @@ def iteration(number, prompts=(), decodes=0, proposed=0, keys=1000, graphs=()):
         phase = "prefill" if prompts else "speculative" if proposed else "decode"
     else:
         phase = "idle"
-    fits = [size for size in graphs if size >= decodes]
+    # vLLM captures graphs for numbers of tokens, others for numbers of requests.
+    fits = [size for size in graphs if size >= decodes * (1 + proposed if of_tokens else 1)]
     return {"number": number, "phase": phase, "prompts": len(prompts),
             "prompt_tokens": sum(prompts), "decodes": decodes,
             "decode_tokens": decodes * (1 + proposed), "decode_keys": keys * decodes,
@@ -133,11 +157,15 @@ def random_plan(rng, form, graphs):
         elif kind < 0.28 and has_idle:
             plan.append(iteration(number))
         else:
-            plan.append(iteration(number, (), decodes, proposed, rng.randint(10, 5000), graphs))
+            plan.append(iteration(number, (), decodes, proposed, rng.randint(10, 5000), graphs,
+                                  form.startswith("vllm")))
         decodes = max(1, decodes + rng.choice((-1, 0, 0, 1, 2)))
     plan.append(iteration(len(plan), [4096], graphs=graphs))
     has_verified = any(it["phase"] == "speculative" for it in plan)
     return [{**it, "has_draft": has_verified} for it in plan]
+
+
+GEMM = "sm90_xmma_gemm_bf16bf16_bf16f32_tn_n"
 
 
 class Trace:
@@ -148,14 +176,27 @@ class Trace:
         self.events, self.work = [], []
         self.now = 100 * US + rng.randrange(1000)
         self.device_end, self.correlation = 0, 0
+        self.functions, self.work_of_host = None, []  # [(start, end, part)], disjoint
+        self.names_sizes = self.has_grids = self.loses = False  # of graphs
 
     def add(self, cat, name, start, duration, track=101, **args):
         self.events.append({"ph": "X", "cat": cat, "name": name, "pid": 100, "tid": track,
                             "ts": start, "dur": duration, **({"args": args} if args else {})})
 
-    def call(self, name, duration):
+    def host(self, part, duration):
+        """A function of the engine; half of them call one that says nothing of what it is for."""
+        start = self.now
+        self.now += duration
+        if not self.functions:
+            return
+        self.work_of_host.append((start, self.now, part))
+        self.add("python_function", self.functions[part], start, duration)
+        if duration > 4 * US and self.rng.random() < 0.5:
+            self.add("python_function", "vllm/utils.py(3): helper", start + US, 2 * US)
+
+    def call(self, name, duration, **args):
         self.correlation += 1
-        self.add("cuda_runtime", name, self.now, duration, correlation=self.correlation)
+        self.add("cuda_runtime", name, self.now, duration, correlation=self.correlation, **args)
         self.now += duration
         return self.correlation
 
@@ -173,18 +214,32 @@ class Trace:
         tokens = turn["it"]["prompt_tokens"] + turn["it"]["decode_tokens"]
         return self.rng.randint(*self.kernel_us) * US + 20 * tokens + self.rng.randrange(1000)
 
+    def names(self, size=None):
+        """Of the kernels of an iteration; those of a graph may say for what size it is."""
+        gemm = GEMM + (f"_m{size}" if size and self.names_sizes else "")
+        return [gemm, "flash_fwd_splitkv_kernel", "fused_add_rms_norm_kernel"] * self.layers
+
     def kernels(self, turn):
-        for _ in range(self.layers):
-            for name in ("sm90_xmma_gemm_bf16bf16_bf16f32_tn_n", "flash_fwd_splitkv_kernel",
-                         "fused_add_rms_norm_kernel"):
-                yield name, self.kernel_ns(turn)
+        return [(name, self.kernel_ns(turn)) for name in self.names(turn["it"]["graph"])]
+
+    def launch_graph(self, turn, size):
+        correlation = self.call("cudaGraphLaunch", self.rng.randint(10, 20) * US)
+        kernels = self.kernels(turn)
+        lost = None
+        if self.loses and self.rng.random() < 0.3:
+            lost = self.rng.randrange(len(kernels))
+        turn["replayed"] = []
+        for node, (name, duration) in enumerate(kernels):
+            if node == lost:
+                continue
+            grid = {"grid": [4 * size, 1, 1], "block": [128, 1, 1]} if self.has_grids else {}
+            self.device(turn, "kernel", name, duration, correlation,
+                        **{"graph id": size, "graph node id": node + 1}, **grid)
+            turn["replayed"].append((name, duration))
 
     def launch(self, turn):
         if turn["it"]["graph"]:
-            correlation = self.call("cudaGraphLaunch", self.rng.randint(10, 20) * US)
-            for node, (name, duration) in enumerate(self.kernels(turn)):
-                self.device(turn, "kernel", name, duration, correlation,
-                            **{"graph id": turn["it"]["graph"], "graph node id": node + 1})
+            self.launch_graph(turn, turn["it"]["graph"])
             return
         for name, duration in self.kernels(turn):
             correlation = self.call("cudaLaunchKernel", self.rng.randint(4, 9) * US)
@@ -193,13 +248,20 @@ class Trace:
 
     def turn(self, it, form, overlaps, gap_us):
         name, said = FORMS[form](it)
-        turn = {"it": it, "said": said, "start": self.now, "work": []}
-        self.now += self.rng.randint(3, 10) * US
+        turn = {"it": it, "said": said, "start": self.now, "work": [], "forward": None}
+        self.host("prepare", self.rng.randint(3, 10) * US)
         correlation = self.call("cudaMemcpyAsync", 3 * US)
         self.device(turn, "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 2 * US, correlation,
                     bytes=4096)
+        if self.functions and it["phase"] != "idle":  # a kernel that is none of the model's
+            correlation = self.call("cudaLaunchKernel", 4 * US)
+            self.device(turn, "kernel", "vectorized_elementwise_kernel", 2 * US, correlation)
+            self.host("prepare", self.rng.randint(1, 20) * US)
         if it["phase"] != "idle":
+            before = len(turn["work"])
             self.launch(turn)
+            turn["forward"] = turn["work"][before][0]
+            self.host("sample", self.rng.randint(1, 8) * US)
         if not overlaps and self.device_end > self.now:
             self.call("cudaStreamSynchronize", self.device_end + 2 * US - self.now)
         self.now += self.rng.randint(1, 5) * US
@@ -212,19 +274,26 @@ class Trace:
         if it["phase"] == "prefill" and form == "sglang" and it.get("has_draft"):
             self.add("user_annotation", name, self.now + 100, 20 * US)
             self.now += 21 * US
-        self.now += gap_us * US + self.rng.randrange(1000)
+        self.host("output", self.rng.randint(0, gap_us * 4) * US // 10)
+        self.now += gap_us * US // 10
+        self.host("schedule", self.rng.randint(0, gap_us * 5) * US // 10)
+        self.now += self.rng.randrange(1000)
         return turn
 
 
-def simulate(rng, plan, form, overlaps=False, gap_us=30, **sizes):
-    """The events, and the turns of the truth."""
+def simulate(rng, plan, form, overlaps=False, gap_us=30, has_stacks=False, of_graphs=(), **sizes):
+    """The trace, and the turns of the truth; of_graphs: names_sizes, has_grids, loses."""
     trace, turns = Trace(rng, **sizes), []
+    for trait in of_graphs:
+        setattr(trace, trait, True)
+    if has_stacks:
+        trace.functions = FUNCTIONS[form.split("_")[0]]
     for it in plan:
         if overlaps and len(turns) > 1:  # one iteration ahead
             before = max((start + ns for start, ns, _, _ in turns[-2]["work"]), default=0)
             trace.now = max(trace.now, before)
         turns.append(trace.turn(it, form, overlaps, gap_us))
-    return trace.events, turns
+    return trace, turns
 
 
 # ---- what is true
@@ -293,25 +362,42 @@ def interval_truth(turns):
             "prefill_delay_ns": rounded_mean(excess, len(turns)) if clear else None}
 
 
-def gap_truth(turns):
-    gap = time = count = 0
+def overlap(gaps, start, end):
+    return sum(max(0, min(end, until) - max(start, since)) for since, until in gaps)
+
+
+def host_truth(gaps, trace):
+    total = sum(until - since for since, until in gaps)
+    if not trace.work_of_host or not total:
+        return {"total_ns": total, **{f"{part}_ns": None for part in (*PARTS, "other")}}
+    parts = {part: sum(overlap(gaps, start, end) for start, end, of in trace.work_of_host
+                       if of == part) for part in PARTS}
+    return {"total_ns": total, "other_ns": total - sum(parts.values()),
+            **{f"{part}_ns": ns for part, ns in parts.items()}}
+
+
+def gap_truth(turns, trace):
+    gaps, time, count = [], 0, 0
     for before, turn in zip(turns, turns[1:]):
-        kernels = [start for start, _, is_kernel, _ in turn["work"] if is_kernel]
-        if kernels:
-            gap += max(0, min(kernels) - before["device_until"])
+        if turn["forward"] is not None:
+            if turn["forward"] > before["device_until"]:
+                gaps.append((before["device_until"], turn["forward"]))
             time += max(0, turn["end"] - before["device_until"])
             count += 1
-    return {"host_gap_ns": rounded_mean(gap, count), "host_gap_ratio": ratio(gap, time)}
+    gap = sum(until - since for since, until in gaps)
+    return {"host_gap_ns": rounded_mean(gap, count), "host_gap_ratio": ratio(gap, time),
+            "host": {**host_truth(gaps, trace), **({} if count else {"total_ns": None})}}
 
 
 def graph_truth(turns):
     decodes = [turn for turn in turns if turn["it"]["phase"] in ("decode", "speculative")]
     hits = [turn for turn in decodes if turn["it"]["graph"]]
     misses = [turn for turn in decodes if not turn["it"]["graph"]]
-    time = {id(turn): sum(ns for _, ns, is_kernel, _ in turn["work"] if is_kernel)
-            for turn in decodes}
+    kernels = [(ns, graph) for turn in decodes for _, ns, is_kernel, graph in turn["work"]
+               if is_kernel]
     padded = [turn for turn in turns if turn["said"].get("padded")]
-    return {"graph_coverage_ratio": ratio(sum(time[id(turn)] for turn in hits), sum(time.values())),
+    return {"graph_coverage_ratio": ratio(sum(ns for ns, graph in kernels if graph),
+                                          sum(ns for ns, _ in kernels)),
             "graph_hit_ratio": ratio(len(hits), len(decodes)),
             "graph_miss_count": len(misses) if decodes else None,
             "graph_max_requests": max((turn["it"]["decodes"] for turn in hits), default=None),
@@ -332,7 +418,7 @@ def latencies_by_size(turns):
             if key[0] != "idle"}
 
 
-def truth_of(turns, form):
+def truth_of(turns, form, trace):
     until = None
     for turn in turns:
         turn["end"] = max((start + ns for start, ns, _, _ in turn["work"]), default=turn["mark_end"])
@@ -350,7 +436,7 @@ def truth_of(turns, form):
             "idle_count": sum(turn["it"]["phase"] == "idle" for turn in turns),
             **{phase: phase_truth(turns, phase, all_ns)
                for phase in ("prefill", "decode", "mixed", "speculative")},
-            **interval_truth(turns), **gap_truth(turns), **graph_truth(turns),
+            **interval_truth(turns), **gap_truth(turns, trace), **graph_truth(turns),
             "kv_tokens": mean([turn["said"]["keys"] for turn in giving]),
             "output_tokens_per_second": outputs * 1e9 / wall if outputs and not unsaid else None}
 
@@ -394,10 +480,9 @@ def random_turns(seed):
     form = rng.choice(sorted(FORMS))
     graphs = rng.choice(((), (4, 8), (1, 2, 4, 8, 16, 32)))
     plan = random_plan(rng, form, graphs)
-    events, turns = simulate(rng, plan, form, rng.random() < 0.5, rng.choice((5, 40, 200)),
-                             layers=rng.randint(1, 4))
-    truth = truth_of(turns, form)
-    return write_trace(events), turns, truth
+    trace, turns = simulate(rng, plan, form, rng.random() < 0.5, rng.choice((5, 40, 200)),
+                            rng.random() < 0.6, layers=rng.randint(1, 4))
+    return write_trace(trace.events), turns, truth_of(turns, form, trace)
 
 
 def random_trace(seed):

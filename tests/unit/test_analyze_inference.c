@@ -98,6 +98,57 @@ static void test_rooflines(void **state)
 	analyzed_free(a);
 }
 
+#define FRAME(name) "vllm/v1/worker/gpu_model_runner.py(1): " name
+
+/*
+ *	mark	     0         200        400
+ *	model	50 ── 100   260 ── 300  500 ─ 540
+ *	gaps	    100 ── 260   300 ──── 500		a kernel that prepares inputs ends none
+ *	host	      update_from_output 90 ─ 120, schedule 120 ─ 180 (in it a prepare 150 ─ 160),
+ *		      _prepare_inputs 210 ─ 250; sample 310 ─ 480, of which 470 ─ 520 is another's
+ */
+static void test_host_parts(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new_with(&(struct builder_options){ .python = true });
+
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 0, 50, 50);
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 200, 260, 40);
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 400, 500, 40);
+	test_call(t, "cudaLaunchKernel", 1, 240, 5, 77);
+	test_kernel(t, "elementwise_kernel", 0, 7, 246, 4, 77);
+	test_span(t, "python_function", FRAME("update_from_output"), 1, 90, 30);
+	test_span(t, "python_function", FRAME("schedule"), 1, 120, 60);
+	test_span(t, "python_function", FRAME("prepare_for_decode"), 1, 150, 10);
+	test_span(t, "python_function", FRAME("_prepare_inputs"), 1, 210, 40);
+	test_span(t, "python_function", FRAME("sample"), 1, 310, 170);
+	test_span(t, "python_function", FRAME("_bookkeeping_sync"), 1, 470, 50);
+	test_span(t, "python_function", "train.py(3): schedule", 1, 481, 10);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "inference: host_gap_ns host.total_ns", "180 360");
+	check_facts(a, "inference: host.schedule_ns host.prepare_ns host.forward_ns", "50 50 0");
+	check_facts(a, "inference: host.sample_ns host.output_ns host.wait_ns", "160 30 0");
+	check_facts(a, "inference: host.other_ns host.part host.part_ratio",
+		    "70 sampling 0.444444");
+	analyzed_free(a);
+}
+
+/* Without frames nobody knows what the host did. */
+static void test_unknown_host(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 0, 50, 50);
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 200, 260, 40);
+	struct analyzed *a = analyze(t);
+
+	check_facts(a, "inference: host_gap_ns host.total_ns host.other_ns host.part",
+		    "160 160 - -");
+	analyzed_free(a);
+}
+
 /* The graph's batch is said; of proposed tokens nobody knows which are kept. */
 static void test_speculation(void **state)
 {
@@ -192,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_phases),      cmocka_unit_test(test_rooflines),
 		cmocka_unit_test(test_speculation), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_draft),       cmocka_unit_test(test_training),
+		cmocka_unit_test(test_host_parts),  cmocka_unit_test(test_unknown_host),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

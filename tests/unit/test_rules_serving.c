@@ -15,6 +15,7 @@
 #define GAP(ratio)                                                                                 \
 	"inference.host_gap_ratio " ratio "\ninference.host_gap_ns 6000000\n"                      \
 	"step_time.mean_ns 26000000\n"
+#define PART(part, ratio) "inference.host.part " part "\ninference.host.part_ratio " ratio "\n"
 #define MISS(count, idle)                                                                          \
 	"inference.graph_miss_count " count "\ninference.graph_miss_idle_ns " idle "\n"            \
 	"inference.miss_min_requests 65\nstep_time.mean_ns 20000000\n"
@@ -26,18 +27,18 @@ static const struct rule_case cases[] = {
 	{ "SERVING.HOST_GAP", FIRES, GAP("0.23") "idle.python_ns 5000000\nidle.sync_ns 1000000\n",
 	  NULL,
 	  "high: the device idles between iterations for 23.0 % of the time, waiting for the "
-	  "engine's host (6.00 ms before each iteration: scheduling, input preparation, sampling) "
-	  "[6000000 ns]" },
+	  "engine's host (6.00 ms before each iteration) [6000000 ns]" },
 	/* Of 8 ms of host causes 6 are between iterations. */
 	{ "SERVING.HOST_GAP", FIRES,
 	  GAP("0.23") "idle.python_ns 6000000\nidle.op_overhead_ns 2000000\n", NULL,
 	  "high: the device idles between iterations for 23.0 % of the time, waiting for the "
-	  "engine's host (6.00 ms before each iteration: scheduling, input preparation, sampling) "
-	  "[6000000 ns]" },
+	  "engine's host (6.00 ms before each iteration) [6000000 ns]" },
 	{ "SERVING.HOST_GAP", AT, GAP("0.10"), NULL,
 	  "high: the device idles between iterations for 10.0 % of the time, waiting for the "
-	  "engine's host (6.00 ms before each iteration: scheduling, input preparation, "
-	  "sampling)" },
+	  "engine's host (6.00 ms before each iteration)" },
+	{ "SERVING.HOST_GAP", FIRES, GAP("0.23") PART("sampling", "0.6"), NULL,
+	  "high: the device idles between iterations for 23.0 % of the time, waiting for the "
+	  "engine's host (6.00 ms before each iteration; 60 % of it sampling)" },
 	{ "SERVING.HOST_GAP", QUIET, GAP("0.099"), NULL, "" },
 	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000"), NULL,
 	  "med: no decode iteration replays a graph, and the device waits for launches (the device "
@@ -68,6 +69,15 @@ static const struct advice_case advices[] = {
 	{ "SERVING.GRAPH_MISSED", MISS("40", "3000000"), "--enforce-eager" },
 	{ "SERVING.GRAPH_MISSED", MISS("40", "3000000") "inference.graph_max_requests 64\n",
 	  "--cuda-graph-max-bs" },
+	{ "SERVING.HOST_GAP", GAP("0.23"), "SGLang without --disable-overlap-schedule); do more" },
+	{ "SERVING.HOST_GAP", GAP("0.23") PART("scheduling", "0.6"), "--scheduler-recv-interval" },
+	{ "SERVING.HOST_GAP", GAP("0.23") PART("input preparation", "0.6"),
+	  "disable_overlap_scheduler" },
+	{ "SERVING.HOST_GAP", GAP("0.23") PART("launching the model", "0.6"), "--enforce-eager" },
+	{ "SERVING.HOST_GAP", GAP("0.23") PART("sampling", "0.6"), "--sampling-backend" },
+	{ "SERVING.HOST_GAP", GAP("0.23") PART("output processing", "0.6"), "--stream-interval" },
+	{ "SERVING.HOST_GAP", GAP("0.23") PART("waiting for the scheduler", "0.6"),
+	  "its own work is in its process" },
 	{ "HOST.PYTHON",
 	  "idle.python_ns 30000\nstep_time.mean_ns 100000\nsteps.boundary iteration\n",
 	  "--async-scheduling" },

@@ -11,8 +11,8 @@
  * Latency of an iteration: from the end of the device work of the one before, or from its own mark
  * where that is later, to the end of its device work. Interval of tokens: between the ends of
  * iterations that decode. Host gap: from the end of an iteration's device work to the first kernel
- * of the next; copies that prepare inputs lie in it. Iterations without device work end with their
- * marks. Only unmarked steps count.
+ * of the next one's model; copies and kernels that prepare inputs lie in it. Iterations without
+ * device work end with their marks. Only unmarked steps count.
  */
 #include "analyze/facts.h"
 
@@ -20,6 +20,7 @@
 #include "analyze/ops/peak.h"
 #include "analyze/shared/quantile.h"
 #include "analyze/shared/reliability.h"
+#include "analyze/trace/inference_gaps.h"
 #include "analyze/trace/inference_turns.h"
 #include "base/sort.h"
 #include "base/sum.h"
@@ -71,6 +72,19 @@
 	  "keys that attention reads in an iteration that decodes, mean")                          \
 	X(HOST_GAP_NS, "host_gap_ns", NS, "host gap before an iteration, mean")                    \
 	X(HOST_GAP_RATIO, "host_gap_ratio", RATIO, "host gaps ÷ time of these iterations")         \
+	X(HOST_TOTAL_NS, "host.total_ns", NS,                                                      \
+	  "all host gaps: the sum of the parts below, where these "                                \
+	  "are known from Python functions and annotations of the engine's thread")                \
+	X(HOST_SCHEDULE_NS, "host.schedule_ns", NS, "of it, choosing requests and their cache")    \
+	X(HOST_PREPARE_NS, "host.prepare_ns", NS, "of it, preparing inputs")                       \
+	X(HOST_FORWARD_NS, "host.forward_ns", NS, "of it, launching the model")                    \
+	X(HOST_SAMPLE_NS, "host.sample_ns", NS, "of it, sampling tokens")                          \
+	X(HOST_OUTPUT_NS, "host.output_ns", NS,                                                    \
+	  "of it, taking over tokens: stops, detokenization, answers")                             \
+	X(HOST_WAIT_NS, "host.wait_ns", NS, "of it, a worker's wait for the scheduler's process")  \
+	X(HOST_OTHER_NS, "host.other_ns", NS, "of it, other host work")                            \
+	X(HOST_PART, "host.part", TEXT, "the largest of these, where they are half of it or more") \
+	X(HOST_PART_RATIO, "host.part_ratio", RATIO, "its share of the host gaps")                 \
 	X(GRAPH_COVERAGE_RATIO, "graph_coverage_ratio", RATIO,                                     \
 	  "of the kernel time of decode and speculative iterations, in replays of graphs")         \
 	X(GRAPH_HIT_RATIO, "graph_hit_ratio", RATIO,                                               \
@@ -117,6 +131,13 @@ enum {
 
 _Static_assert((int)ITERATION_SPECULATIVE *(int)PHASE_FACT_COUNT == (int)SPECULATIVE_COUNT,
 	       "facts in the order of phases");
+
+static const enum fact host_part_facts[] = {
+	[ENGINE_SCHEDULE] = HOST_SCHEDULE_NS, [ENGINE_PREPARE] = HOST_PREPARE_NS,
+	[ENGINE_FORWARD] = HOST_FORWARD_NS,   [ENGINE_SAMPLE] = HOST_SAMPLE_NS,
+	[ENGINE_OUTPUT] = HOST_OUTPUT_NS,     [ENGINE_WAIT] = HOST_WAIT_NS,
+	[ENGINE_OTHER] = HOST_OTHER_NS,
+};
 
 /* ---- facts ---- */
 
@@ -322,25 +343,40 @@ static void put_intervals(struct fact_sheet *out, struct turns *turns)
 	put_quantiles(out, ITL_P50_NS, turns->numbers, clear + delayed);
 }
 
+static const char *const host_part_names[] = {
+	[ENGINE_SCHEDULE] = "scheduling",         [ENGINE_PREPARE] = "input preparation",
+	[ENGINE_FORWARD] = "launching the model", [ENGINE_SAMPLE] = "sampling",
+	[ENGINE_OUTPUT] = "output processing",    [ENGINE_WAIT] = "waiting for the scheduler",
+	[ENGINE_OTHER] = "other host work",
+};
+
+static void put_host_parts(struct fact_sheet *out, const struct host_gaps *gaps)
+{
+	const int64_t *ns = gaps->parts.ns;
+	unsigned largest = ENGINE_SCHEDULE;
+
+	if (!gaps->parts.is_known || gaps->total_ns == 0)
+		return;
+	for (unsigned work = 0; work < ENGINE_WORK_COUNT; work++)
+		tsi_fact_int(out, host_part_facts[work], ns[work]);
+	for (unsigned work = ENGINE_SCHEDULE; work < ENGINE_WORK_COUNT; work++)
+		if (ns[work] > ns[largest])
+			largest = work;
+	if (ns[ENGINE_OTHER] <= gaps->total_ns / 2) {
+		tsi_fact_text(out, HOST_PART, host_part_names[largest]);
+		tsi_fact_ratio(out, HOST_PART_RATIO, ns[largest], gaps->total_ns);
+	}
+}
+
 static void put_gaps(struct fact_sheet *out, const struct turns *turns)
 {
-	int64_t gap_ns = 0, wall_ns = 0, before_ns = INT64_MIN, count = 0;
+	struct host_gaps gaps = tsi_find_host_gaps(turns, tsi_sheet_scratch(out));
 
-	for (uint32_t i = 0; i < turns->count; i++) {
-		const struct turn *turn = &turns->items[i];
-
-		if (turn->is_counted && before_ns != INT64_MIN &&
-		    turn->first_kernel_ns != INT64_MAX) {
-			if (turn->first_kernel_ns > before_ns)
-				tsi_sum(&gap_ns, turn->first_kernel_ns - before_ns);
-			if (turn->end_ns > before_ns)
-				tsi_sum(&wall_ns, turn->end_ns - before_ns);
-			count++;
-		}
-		before_ns = turn->end_ns > before_ns ? turn->end_ns : before_ns;
-	}
-	tsi_fact_mean(out, HOST_GAP_NS, gap_ns, count);
-	tsi_fact_ratio(out, HOST_GAP_RATIO, gap_ns, wall_ns);
+	tsi_fact_mean(out, HOST_GAP_NS, gaps.total_ns, gaps.count);
+	tsi_fact_ratio(out, HOST_GAP_RATIO, gaps.total_ns, gaps.wall_ns);
+	if (gaps.count > 0)
+		tsi_fact_int(out, HOST_TOTAL_NS, gaps.total_ns);
+	put_host_parts(out, &gaps);
 }
 
 /* Time of a step in which a device waits for the host, mean of the devices. */

@@ -31,11 +31,23 @@ static void turns_init(struct turns *turns, const struct analysis_scope *scope,
 			.start_ns = step->start_ns,
 			.mark_end_ns = step->start_ns + step->dur_ns,
 			.first_kernel_ns = INT64_MAX,
+			.forward_ns = INT64_MAX,
 			.end_ns = INT64_MIN,
 			.is_counted = step->mark == TSCOPE_STEP_COUNTED,
 		};
 		turns->counted += turns->items[i].is_counted;
 	}
+}
+
+/* What is neither may prepare inputs, or choose tokens. */
+static bool is_of_model(const struct turns *turns, uint32_t row)
+{
+	const struct tscope_trace *trace = turns->scope->trace;
+	uint8_t kind = turns->scope->kernel_kinds[tsi_name_id(&trace->spans, row)];
+
+	return tsi_device_event(trace, row)->graph || kind == KERNEL_GEMM ||
+	       kind == KERNEL_ATTENTION || kind == KERNEL_CONV || kind == KERNEL_MOE ||
+	       kind == KERNEL_SSM || kind == KERNEL_NORM;
 }
 
 static void add_work(struct turns *turns, struct turn *turn, uint32_t row)
@@ -50,6 +62,8 @@ static void add_work(struct turns *turns, struct turn *turn, uint32_t row)
 		return;
 	if (start_ns < turn->first_kernel_ns)
 		turn->first_kernel_ns = start_ns;
+	if (start_ns < turn->forward_ns && is_of_model(turns, row))
+		turn->forward_ns = start_ns;
 	tsi_sum(&turn->kernel_ns, dur_ns);
 	if (tsi_device_event(trace, row)->graph)
 		tsi_sum(&turn->graph_ns, dur_ns);
@@ -85,6 +99,8 @@ static void find_latencies(struct turns *turns)
 	for (uint32_t i = 0; i < turns->count; i++) {
 		struct turn *turn = &turns->items[i];
 
+		if (turn->forward_ns == INT64_MAX)
+			turn->forward_ns = turn->first_kernel_ns;
 		if (turn->end_ns == INT64_MIN)
 			turn->end_ns = turn->mark_end_ns;
 		int64_t begin_ns = turn->start_ns > before_ns ? turn->start_ns : before_ns;

@@ -1,0 +1,1 @@
+tscope trace --show inference data/serving_graphs/replay.json
