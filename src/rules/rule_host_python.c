@@ -2,13 +2,29 @@
 /* HOST.PYTHON: the device idles while the host runs Python code between operators. */
 #include "rules/idle_finding.h"
 
+#include <string.h>
+
+#define CULPRITS "idle.culprits"
 #define FRAME_COUNT "idle.python_frame_count"
-#define WORK_ADVICE                                                                                \
+#define MOVE_ADVICE                                                                                \
 	"move preparation and post-processing to the data loader's workers or behind the "         \
-	"launches of the next step; torch.compile removes the Python between operators of a "      \
-	"model"
+	"launches of the next step"
+#define COMPILE_ADVICE "torch.compile removes the Python between operators of a model"
 
 static const struct idle_claim host_python_claim = { { "python" } };
+
+/* Most of it is in no single place: the model's own Python, not something beside it. */
+static bool is_spread(const struct rule_context *ctx)
+{
+	double python_ns = tsi_rule_real(ctx, "idle.python_ns");
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
+		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, CULPRITS, row, "cause")), "python") ==
+		    0) /* the largest */
+			return tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step")) <
+			       python_ns / 2;
+	return false;
+}
 
 static void evaluate_host_python(struct rule_context *ctx)
 {
@@ -16,7 +32,8 @@ static void evaluate_host_python(struct rule_context *ctx)
 			    "the device waits for Python code between operators for ", ""))
 		return;
 	if (tsi_rule_has(ctx, FRAME_COUNT))
-		tsi_rule_advice(ctx, WORK_ADVICE);
+		tsi_rule_advice(ctx, is_spread(ctx) ? COMPILE_ADVICE "; " MOVE_ADVICE
+						    : MOVE_ADVICE "; " COMPILE_ADVICE);
 }
 
 const struct rule tsi_rule_host_python = {
@@ -30,7 +47,8 @@ const struct rule tsi_rule_host_python = {
 		   "walking over modules, post-processing and bookkeeping, runs while "
 		   "nothing is queued. With with_stack=True the functions are named; "
 		   "recording stacks makes them slower, too.",
-		.advice = "record with_stack=True to see which lines; then " WORK_ADVICE,
+		.advice = "record with_stack=True to see which lines; then " MOVE_ADVICE
+			  "; " COMPILE_ADVICE,
 		.example = "A step of 40 ms idles for 11 ms in which the main thread is in "
 		   "forward hooks written in Python: 0.28 of the step.",
 		.parameters = {

@@ -322,8 +322,14 @@ static void advice_fits_what_runs(void **state)
 	check_first(CALLS_OF("graph_launch"), "HOST.LAUNCH_BOUND",
 		    "capture what is still launched");
 	check_first(IDLE_OF(python, 12), "HOST.PYTHON", "record with_stack=True");
-	check_first(IDLE_OF(python, 12) "idle.python_frame_count 7\n", "HOST.PYTHON",
-		    "move preparation");
+	check_first(
+		IDLE_OF(python, 12) "idle.python_frame_count 7\n"
+				    "idle.culprits cause=python name=collate ns_per_step=6000000\n",
+		"HOST.PYTHON", "move preparation");
+	check_first(
+		IDLE_OF(python, 12) "idle.python_frame_count 7\n"
+				    "idle.culprits cause=python name=forward ns_per_step=5999999\n",
+		"HOST.PYTHON", "torch.compile removes");
 }
 
 /* The device idles because of late launches: the rule with more details speaks. */
