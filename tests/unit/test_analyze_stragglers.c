@@ -23,6 +23,7 @@ enum { MAX_RANKS = 8, TEXT_BYTES = 1 << 19, TRANSFER_NS = 10 };
 struct plan {
 	const char *head; /* words of its line; NULL: none */
 	int64_t compute_ns, data_ns, launch_ns, sync_ns, copy_ns, gap_ns;
+	int64_t first_ns;    /* more launch time in the first step */
 	const char *kernels; /* its lines; NULL: none */
 };
 
@@ -49,10 +50,24 @@ static int64_t add_piece(struct text *text, const char *line, int64_t start_ns, 
 	return start_ns + ns;
 }
 
-static int64_t local_of(const struct plan *plan)
+static int64_t launch_of(const struct plan *plan, size_t step)
 {
-	return plan->compute_ns + plan->data_ns + plan->launch_ns + plan->sync_ns + plan->copy_ns +
-	       plan->gap_ns;
+	return plan->launch_ns + (step == 0 ? plan->first_ns : 0);
+}
+
+static int64_t local_of(const struct plan *plan, size_t step)
+{
+	return plan->compute_ns + plan->data_ns + launch_of(plan, step) + plan->sync_ns +
+	       plan->copy_ns + plan->gap_ns;
+}
+
+static int64_t most_of(const struct plan *plans, size_t rank_count, size_t step)
+{
+	int64_t most_ns = 0;
+
+	for (size_t i = 0; i < rank_count; i++)
+		most_ns = local_of(&plans[i], step) > most_ns ? local_of(&plans[i], step) : most_ns;
+	return most_ns;
 }
 
 /* A step that begins at start_ns, in which the last rank comes to the collective at last_ns. */
@@ -63,7 +78,7 @@ static void add_step(struct text *text, const struct plan *plan, size_t number, 
 
 	add(text, "step %zu %" PRId64 " %" PRId64 "\n", number, start_ns, end_ns);
 	at_ns = add_piece(text, "data_stall", at_ns, plan->data_ns);
-	at_ns = add_piece(text, "launch_stall", at_ns, plan->launch_ns);
+	at_ns = add_piece(text, "launch_stall", at_ns, launch_of(plan, number));
 	at_ns = add_piece(text, "sync_stall", at_ns, plan->sync_ns);
 	at_ns = add_piece(text, "exposed_copy", at_ns, plan->copy_ns);
 	at_ns = add_piece(text, "device_gap", at_ns, plan->gap_ns);
@@ -77,18 +92,17 @@ static char *world_of(const struct plan *plans, size_t rank_count, size_t step_c
 {
 	struct text text = { calloc(TEXT_BYTES, 1), 0 };
 	char size[8];
-	int64_t most_ns = 0;
 
 	assert_non_null(text.chars);
 	snprintf(size, sizeof(size), "%zu", rank_count);
-	for (size_t i = 0; i < rank_count; i++)
-		most_ns = local_of(&plans[i]) > most_ns ? local_of(&plans[i]) : most_ns;
 	for (size_t i = 0; i < rank_count; i++) {
 		add(&text, "rank %zu %s\n%s", i, plans[i].head ? plans[i].head : "",
 		    plans[i].kernels ? plans[i].kernels : "");
+		int64_t start_ns = 0;
 		for (size_t step = 0; step < step_count; step++) {
-			int64_t start_ns = (int64_t)step * (most_ns + TRANSFER_NS);
-			add_step(&text, &plans[i], step, start_ns, start_ns + most_ns);
+			int64_t last_ns = start_ns + most_of(plans, rank_count, step);
+			add_step(&text, &plans[i], step, start_ns, last_ns);
+			start_ns = last_ns + TRANSFER_NS;
 		}
 	}
 	for (char *at = text.chars; (at = strchr(at, '%')); at++)
@@ -171,6 +185,20 @@ static void a_rank_that_is_late_otherwise(void **state)
 		    "1 0.1 10 local_time\n");
 	check_table(o.analyzed, "stragglers.causes: late_ns before", "10 all_reduce #1\n");
 	check_table(o.analyzed, "distributed.ranks: excess_ratio p_value", "0 1\n0 1\n0 1\n0 1\n");
+	outcome_free(&o);
+}
+
+/* 30 of 100 ns of compute are named, though they are 0.5 % of the step. */
+static void a_small_gain_is_a_gain(void **state)
+{
+	(void)state;
+	struct plan usual = { .compute_ns = 100, .data_ns = 5900 }, late = usual;
+
+	late.compute_ns = 130;
+	struct plan plans[] = { usual, usual, late, usual };
+	struct outcome o = analyze_plans(plans, 4, 30, NULL);
+
+	check_table(o.analyzed, "distributed.slow_ranks: rank excess_ratio gain_ns", "2 0.3 30\n");
 	outcome_free(&o);
 }
 
@@ -365,6 +393,37 @@ static void who_held_the_others_up(void **state)
 		    "place longest_ns longest_start_ns",
 		    "2 0-1 2 2 19 19 save 30 9\n");
 	outcome_free(&o);
+}
+
+/* A step counts from a quarter of its most lateness on: half is enough, 7 of 47 are not. */
+static void in_which_steps_it_held_them_up(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t launch_ns, first_ns;
+		const char *expected;
+	} cases[] = {
+		{ 25, 19, "2 0-1 2 2 38 29\n" },
+		{ 13, 40, "2 0 1 2 47 27\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct plan plans[] = {
+			{ .compute_ns = 100 },
+			{ .compute_ns = 112 },
+			{ .compute_ns = 100,
+			  .launch_ns = cases[i].launch_ns,
+			  .first_ns = cases[i].first_ns },
+			{ .compute_ns = 88 },
+		};
+		struct outcome o = analyze_plans(plans, 4, 2, NULL);
+
+		check_table(o.analyzed,
+			    "stragglers.hold_ups: rank steps step_count of most_ns "
+			    "excess_ns_per_step",
+			    cases[i].expected);
+		outcome_free(&o);
+	}
 }
 
 /* Kernels of the late rank last so much longer; what else its compute holds nobody knows. */
@@ -636,11 +695,13 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rank_that_computes_longer),
 		cmocka_unit_test(a_rank_that_is_late_otherwise),
+		cmocka_unit_test(a_small_gain_is_a_gain),
 		cmocka_unit_test(nobody_is_named),
 		cmocka_unit_test(the_least_excess_that_is_named),
 		cmocka_unit_test(causes),
 		cmocka_unit_test(places),
 		cmocka_unit_test(who_held_the_others_up),
+		cmocka_unit_test(in_which_steps_it_held_them_up),
 		cmocka_unit_test(kernels_that_are_hardly_longer),
 		cmocka_unit_test(two_late_ranks),
 		cmocka_unit_test(what_late_ranks_share),
