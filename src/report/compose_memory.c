@@ -61,7 +61,7 @@ static void put_losses(const struct panel *panel, const struct tscope_memory_inf
 	if (*info->note != '\0')
 		tsi_doc_line(panel->doc, DOC_REMARK, DOC_INFO, "note", "%s", info->note);
 	if (info->dropped_count > 0)
-		tsi_panel_loss(panel, "DROPPED", "%s record%s; in no figure",
+		tsi_panel_loss(panel, "DROPPED", "%s record%s, not counted",
 			       tsi_panel_people_int(panel, (int64_t)info->dropped_count,
 						    TSCOPE_UNIT_COUNT),
 			       info->dropped_count == 1 ? "" : "s");

@@ -164,7 +164,7 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 		int length = (int)strlen(unit) - (input->dropped_count == 1);
 
 		put_loss(losses, "DROPPED", input->path,
-			 tsi_panel_print(panel, "%" PRIu64 " %.*s; in no figure (--show input)",
+			 tsi_panel_print(panel, "%" PRIu64 " %.*s, not counted (--show input)",
 					 input->dropped_count, length, unit));
 	}
 	if (input->diagnostics && input->diagnostics[TSCOPE_DIAGNOSTIC_ring_buffer_overflow] > 0)

@@ -72,7 +72,7 @@ static void put_losses(const struct panel *panel, const struct tscope_trace *tra
 	if (damage)
 		tsi_panel_loss(panel, "DAMAGED", "%s", tsi_damage_words(panel, damage));
 	if (info->dropped_count > 0)
-		tsi_panel_loss(panel, "DROPPED", "%s event%s; in no figure (--show input)",
+		tsi_panel_loss(panel, "DROPPED", "%s event%s, not counted (--show input)",
 			       tsi_panel_people_int(panel, (int64_t)info->dropped_count,
 						    TSCOPE_UNIT_COUNT),
 			       info->dropped_count == 1 ? "" : "s");

@@ -1,99 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every number that a report shows to people gets its text here. They see four
- * digits of a time and three of a size: more would claim a precision that
- * no profiler has.
+ * Every number that a report shows to people gets its text here.
  */
 #include "report/number.h"
 
 #include "base/attributes.h"
 #include "base/real.h"
+#include "base/scaled_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-struct scale {
-	double divisor;
-	const char *unit;
-};
+/* Units that are scaled. */
+static bool is_scaled(enum tscope_unit unit, enum quantity *quantity)
+{
+	static const struct {
+		enum tscope_unit unit;
+		enum quantity quantity;
+	} scaled[] = {
+		{ TSCOPE_UNIT_NS, QUANTITY_TIME },
+		{ TSCOPE_UNIT_BYTES, QUANTITY_SIZE },
+		{ TSCOPE_UNIT_BYTES_PER_SECOND, QUANTITY_RATE },
+		{ TSCOPE_UNIT_FLOPS, QUANTITY_FLOPS },
+		{ TSCOPE_UNIT_FLOPS_PER_SECOND, QUANTITY_FLOP_RATE },
+	};
 
-static const struct scale time_scales[] = {
-	{ 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" }
-};
-static const struct scale byte_scales[] = {
-	{ 1, "B" }, { 0x1p10, "KiB" }, { 0x1p20, "MiB" }, { 0x1p30, "GiB" }, { 0x1p40, "TiB" },
-};
-static const struct scale rate_scales[] = {
-	{ 1, "B/s" }, { 1e3, "kB/s" }, { 1e6, "MB/s" }, { 1e9, "GB/s" }, { 1e12, "TB/s" },
-};
-
-static const struct scale flop_scales[] = {
-	{ 1, "FLOP" },     { 1e3, "kFLOP" },  { 1e6, "MFLOP" },  { 1e9, "GFLOP" },
-	{ 1e12, "TFLOP" }, { 1e15, "PFLOP" }, { 1e18, "EFLOP" },
-};
-
-/* No PFLOP/s: data sheets have 2,250 TFLOP/s. */
-static const struct scale flop_rate_scales[] = {
-	{ 1, "FLOP/s" },    { 1e3, "kFLOP/s" },  { 1e6, "MFLOP/s" },
-	{ 1e9, "GFLOP/s" }, { 1e12, "TFLOP/s" },
-};
+	for (size_t i = 0; i < TSI_COUNT_OF(scaled); i++) {
+		if (scaled[i].unit == unit) {
+			*quantity = scaled[i].quantity;
+			return true;
+		}
+	}
+	return false;
+}
 
 void tsi_number_significant(char text[NUMBER_MAX], double value, int digits)
 {
 	snprintf(text, NUMBER_MAX, "%.*g", digits, value);
 	tsi_real_put_point(text);
-}
-
-static void format_fixed(char text[NUMBER_MAX], double value, int decimals)
-{
-	snprintf(text, NUMBER_MAX, "%.*f", decimals, value);
-	tsi_real_put_point(text);
-}
-
-/* Half of the last digit shown, by the number of decimals: what rounding may add. */
-static const double half_digit[] = { 0.5, 0.05, 0.005, 0.0005, 0.00005 };
-
-/* Decimals with which a value below 1000 shows so many significant digits, after rounding. */
-static int decimals_for(double value, int digits)
-{
-	double limit = 10;
-	int decimals = digits - 1;
-
-	while (decimals > 0 && fabs(value) >= limit - half_digit[decimals]) {
-		decimals--;
-		limit *= 10;
-	}
-	return decimals;
-}
-
-/* Units that are scaled, and the significant digits that their numbers have. */
-static const struct scaling {
-	const struct scale *scales;
-	size_t count;
-	int digits;
-} scalings[] = {
-	[TSCOPE_UNIT_NS] = { time_scales, TSI_COUNT_OF(time_scales), 4 },
-	[TSCOPE_UNIT_BYTES] = { byte_scales, TSI_COUNT_OF(byte_scales), 3 },
-	[TSCOPE_UNIT_BYTES_PER_SECOND] = { rate_scales, TSI_COUNT_OF(rate_scales), 3 },
-	[TSCOPE_UNIT_FLOPS] = { flop_scales, TSI_COUNT_OF(flop_scales), 4 },
-	[TSCOPE_UNIT_FLOPS_PER_SECOND] = { flop_rate_scales, TSI_COUNT_OF(flop_rate_scales), 4 },
-};
-
-/* A value in the largest scale in which it is at least 1 after rounding, with its unit. */
-static void format_scaled(char text[NUMBER_MAX], double value, const struct scaling *scaling)
-{
-	const struct scale *scales = scaling->scales;
-	size_t i = 0;
-	size_t length;
-
-	while (i + 1 < scaling->count &&
-	       fabs(value) >= scales[i + 1].divisor * (1 - half_digit[scaling->digits]))
-		i++;
-	value /= scales[i].divisor;
-	format_fixed(text, value, i == 0 ? 0 : decimals_for(value, scaling->digits));
-	length = strlen(text);
-	snprintf(text + length, NUMBER_MAX - length, " %s", scales[i].unit);
 }
 
 /* 1234567 as "1,234,567". */
@@ -124,7 +69,7 @@ static void format_ratio(char text[NUMBER_MAX], double ratio)
 		bound = ">";
 		ratio = 0.999;
 	}
-	format_fixed(percent, ratio * 100, 1);
+	tsi_fixed_text(percent, sizeof(percent), ratio * 100, 1);
 	snprintf(text, NUMBER_MAX, "%s%.*s %%", bound, NUMBER_MAX - 4, percent);
 }
 
@@ -133,12 +78,13 @@ static void format_number(char text[NUMBER_MAX], struct tscope_value value)
 	if (value.kind == TSCOPE_VALUE_INT)
 		format_count(text, value.integer);
 	else
-		format_fixed(text, value.real, decimals_for(value.real, 3));
+		tsi_fixed_text(text, NUMBER_MAX, value.real, tsi_decimals_for(value.real, 3));
 }
 
 void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit)
 {
 	double number = value.kind == TSCOPE_VALUE_INT ? (double)value.integer : value.real;
+	enum quantity quantity;
 
 	if (value.kind == TSCOPE_VALUE_FLAG) {
 		snprintf(text, NUMBER_MAX, "%s", value.flag ? "yes" : "no");
@@ -148,8 +94,8 @@ void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum ts
 		snprintf(text, NUMBER_MAX, "-");
 		return;
 	}
-	if (unit < TSI_COUNT_OF(scalings) && scalings[unit].scales)
-		format_scaled(text, number, &scalings[unit]);
+	if (is_scaled(unit, &quantity))
+		snprintf(text, NUMBER_MAX, "%s", tsi_scaled_text(number, quantity).chars);
 	else if (unit == TSCOPE_UNIT_RATIO)
 		format_ratio(text, number);
 	else

@@ -268,8 +268,8 @@ const char *tsi_damage_words(const struct panel *panel, const struct tscope_erro
 
 	if (damage->has_offset)
 		snprintf(place, sizeof(place), " (byte %" PRIu64 ")", damage->offset);
-	return tsi_panel_print(panel, "%s%s; the rest is missing from every figure",
-			       damage->message, place);
+	return tsi_panel_print(panel, "%s%s; results cover only what precedes it", damage->message,
+			       place);
 }
 
 void tsi_panel_size(const struct panel *panel, struct doc_line *line, uint64_t bytes,

@@ -145,7 +145,7 @@ void tsi_panel_ranking(const struct panel *panel, const struct ranking *ranking,
 TSI_PRINTF(3, 4)
 void tsi_panel_loss(const struct panel *panel, const char *word, const char *format, ...);
 
-/* "gzip member 1: truncated (byte 918273); the rest is missing from every figure" */
+/* "gzip member 1: truncated (byte 918273); results cover only what precedes it" */
 const char *tsi_damage_words(const struct panel *panel, const struct tscope_error *damage);
 
 /* VizTracer's ring buffer lost the oldest events: what to do. */

@@ -136,7 +136,7 @@ static void put_counter_remarks(const struct panel *panel, const struct table_vi
 			     "Composer writes bytes ÷ 512 as gb and bytes ÷ 8 as kb: they are "
 			     "shown as bytes");
 	if (tsi_panel_int(panel, "counters.dropped_count") > 0)
-		tsi_doc_note(panel->doc, "there are more than fit: the rest is in no figure");
+		tsi_doc_note(panel->doc, "the rest does not fit and is not counted");
 }
 
 void tsi_section_counters(const struct panel *panel)

@@ -156,7 +156,7 @@ static const char *fact_word(const struct change *fact)
 
 static void put_facts(const struct panel *panel, fact_choice *is_chosen)
 {
-	struct doc_changes *changes = tsi_doc_changes(panel->doc, "figure");
+	struct doc_changes *changes = tsi_doc_changes(panel->doc, "metric");
 	struct change fact = tsi_change_first(panel, "fact_changes.list");
 	size_t shown = 0, matching = 0;
 
@@ -198,7 +198,7 @@ void tsi_section_fact_changes(const struct panel *panel)
 	if (count_facts(panel, is_telling) == 0)
 		return;
 	tsi_panel_title(panel, panel->all ? DOC_GOOD : DOC_WARN, "fact_changes",
-			panel->all ? "FIGURES" : "OTHER FIGURES", "%s",
+			panel->all ? "ALL METRICS" : "OTHER METRICS", "%s",
 			panel->all ? "" : "that changed");
 	put_facts(panel, is_telling);
 }

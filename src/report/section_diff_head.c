@@ -6,6 +6,7 @@
 #include "report/change_words.h"
 
 #include "base/real.h"
+#include "base/scaled_text.h"
 #include "base/str.h"
 #include "report/section.h"
 
@@ -14,10 +15,14 @@
 #include <string.h>
 
 enum { FIGURES_SHOWN = 3, WORDS_MAX = 512 };
+static const double MIN_FACTOR = 9; /* of 10 times and more nobody reads the percentage */
 
 const char *tsi_percent_words(const struct panel *panel, double ratio, bool is_signed)
 {
 	double percent = is_signed ? ratio * 100 : fabs(ratio) * 100;
+
+	if (ratio >= MIN_FACTOR)
+		return tsi_panel_print(panel, "%.0fx", 1 + ratio);
 	bool is_small = fabs(percent) < 0.05 && percent != 0;
 	char number[NUMBER_MAX];
 
@@ -87,6 +92,20 @@ static bool next_operator(const struct panel *panel, const struct operator_time 
 	return is_found;
 }
 
+/* "6.67 ms → 8.66 ms (+29.8 %)", "new, 8.66 ms", "gone, 6.67 ms" */
+static void append_times(const struct panel *panel, const char **text, double a_ns, double b_ns)
+{
+	const struct scaled_text a = tsi_time_text(a_ns), b = tsi_time_text(b_ns);
+
+	if (!(a_ns > 0))
+		tsi_panel_append(panel, text, "new, %s", b.chars);
+	else if (!(b_ns > 0))
+		tsi_panel_append(panel, text, "gone, %s", a.chars);
+	else
+		tsi_panel_append(panel, text, "%s → %s (%s)", a.chars, b.chars,
+				 tsi_percent_words(panel, b_ns / a_ns - 1, true));
+}
+
 /* "aten::mm 6.67 ms → 8.66 ms (+29.8 %)"; those that matter for the step. */
 static void put_operator_time(const struct panel *panel, const struct operator_time *time)
 {
@@ -100,15 +119,10 @@ static void put_operator_time(const struct panel *panel, const struct operator_t
 		    tsi_is_negligible(size_of(&row, time->change), step_ns))
 			break;
 		double a_ns = (double)tsi_change_int(&row, time->a);
-		double ratio = (double)tsi_change_int(&row, time->change) / a_ns;
-		tsi_panel_append(
-			panel, &text, "%s%.60s %s → %s", count ? ", " : "",
-			tsi_path_tail(tsi_change_text(&row, "name")),
-			tsi_panel_people(panel, tsi_change_cell(&row, time->a), TSCOPE_UNIT_NS),
-			tsi_panel_people(panel, tsi_change_cell(&row, time->b), TSCOPE_UNIT_NS));
-		if (a_ns > 0)
-			tsi_panel_append(panel, &text, " (%s)",
-					 tsi_percent_words(panel, ratio, true));
+		double b_ns = (double)tsi_change_int(&row, time->b);
+		tsi_panel_append(panel, &text, "%s%.60s ", count ? "; " : "",
+				 tsi_path_tail(tsi_change_text(&row, "name")));
+		append_times(panel, &text, a_ns, b_ns);
 	}
 	if (*text != '\0')
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_PLAIN, time->tag, "%s", text);
@@ -235,23 +249,23 @@ static void put_findings(const struct panel *panel)
 	tsi_doc_line(panel->doc, DOC_CHANGE, is_bad ? DOC_BAD : DOC_GOOD, "FINDINGS", "%s", text);
 }
 
-/* "1 of the configuration and 2 of the environment differ"; what is 0 is left out. */
+/* "1 configuration and 2 environment settings differ"; counts of 0 are left out. */
 static void put_settings(const struct panel *panel)
 {
 	int64_t config = tsi_panel_int(panel, "reproducibility.config_count");
 	int64_t environment = tsi_panel_int(panel, "reproducibility.environment_count");
-	bool is_one = config == 0 ? environment == 1 : environment == 0 && config == 1;
+	int64_t last = environment != 0 ? environment : config;
 	const char *text = "";
 
 	if (config == 0 && environment == 0)
 		return;
 	if (config != 0)
-		tsi_panel_append(panel, &text, "%" PRId64 " of the configuration", config);
+		tsi_panel_append(panel, &text, "%" PRId64 " configuration", config);
 	if (environment != 0)
-		tsi_panel_append(panel, &text, "%s%" PRId64 " of the environment",
+		tsi_panel_append(panel, &text, "%s%" PRId64 " environment",
 				 config != 0 ? " and " : "", environment);
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "SETTINGS", "%s %s", text,
-		     is_one ? "differs" : "differ");
+		     last == 1 ? "setting differs" : "settings differ");
 }
 
 static void put_losses(const struct panel *panel)
@@ -294,7 +308,8 @@ static void put_other_figures(const struct panel *panel)
 {
 	struct change fact = tsi_change_first(panel, "fact_changes.list");
 	size_t count = tsi_other_fact_count(panel), told = 0;
-	const char *text = tsi_panel_print(panel, "%zu other%s", count, count == 1 ? "" : "s");
+	const char *text =
+		tsi_panel_print(panel, "%zu other%s changed", count, count == 1 ? "" : "s");
 
 	if (count == 0)
 		return;
@@ -303,7 +318,7 @@ static void put_other_figures(const struct panel *panel)
 			tsi_panel_append(panel, &text, "%s %.64s%s", told++ == 0 ? ":" : ",",
 					 tsi_change_text(&fact, "fact"),
 					 name_difference(panel, &fact));
-	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "FIGURES", "%s%s", text,
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "METRICS", "%s%s", text,
 		     count > told ? " …" : "");
 }
 
@@ -329,7 +344,7 @@ static void put_no_change(const struct panel *panel)
 			     tsi_noise_words(panel));
 	else
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_GOOD, NULL,
-			     "no change: all %s figures are equal",
+			     "no change: all %s metrics are equal",
 			     tsi_panel_number(panel, "fact_changes.compared_count"));
 }
 

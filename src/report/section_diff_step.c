@@ -187,8 +187,8 @@ static void put_open(const struct panel *panel)
 		return;
 	}
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE",
-		     "cannot tell whether the step changed: %s, but %" PRId64
-		     " step%s against %" PRId64 " are too few; record at least 6 of each",
+		     "cannot tell whether the step changed: %s, but A has %" PRId64
+		     " step%s and B %" PRId64 "; record at least 6 of each",
 		     name_change(panel), a, a == 1 ? "" : "s", b);
 }
 

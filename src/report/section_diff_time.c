@@ -535,8 +535,9 @@ static void put_work_title(const struct panel *panel, const struct work *of, con
 	if (tsi_panel_int(panel, unclear) > 0)
 		tsi_panel_append(panel, &text, "%s%s cannot be told from noise", *text ? ", " : "",
 				 tsi_panel_number(panel, unclear));
-	tsi_panel_title(panel, *text ? DOC_WARN : DOC_GOOD, of->analyzer, of->title, "%s%s",
-			*text ? text : "the same", tsi_work_ranks(panel, of->analyzer));
+	tsi_panel_title(panel, *text ? DOC_WARN : DOC_GOOD, of->analyzer, of->title,
+			"%s%s; times per step", *text ? text : "the same",
+			tsi_work_ranks(panel, of->analyzer));
 	if (tsi_panel_is(panel, tsi_panel_print(panel, "%s.is_cut", of->analyzer)))
 		tsi_doc_note(panel->doc,
 			     "a saved report holds the first rows only: what is new or gone is "
@@ -560,7 +561,7 @@ static bool put_work_section(const struct panel *panel, const struct work *of)
 void tsi_section_kernel_changes(const struct panel *panel)
 {
 	static const struct work kernels = { "kernel_changes", "kernel_changes.list", "KERNELS",
-					     "kernel, time a step" };
+					     "kernel" };
 
 	if (!put_work_section(panel, &kernels))
 		return;
@@ -571,18 +572,18 @@ void tsi_section_kernel_changes(const struct panel *panel)
 void tsi_section_operator_changes(const struct panel *panel)
 {
 	static const struct work operators = { "operator_changes", "operator_changes.list",
-					       "OPERATORS", "operator, a step" };
+					       "OPERATORS", "operator" };
 
 	if (!put_work_section(panel, &operators))
 		return;
-	put_operators(panel, "operator_changes.kinds", "category, a step", 0);
+	put_operators(panel, "operator_changes.kinds", "category", 0);
 	put_operators(panel, operators.table, operators.noun, 0);
 }
 
 void tsi_section_module_changes(const struct panel *panel)
 {
 	static const struct work modules = { "module_changes", "module_changes.list", "MODULES",
-					     "module, a step" };
+					     "module" };
 
 	if (put_work_section(panel, &modules))
 		put_operators(panel, modules.table, modules.noun, PATH_LEAST);

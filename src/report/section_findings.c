@@ -95,22 +95,36 @@ static const char *const budget_words[BUDGET_LINE_COUNT] = {
 	[BUDGET_HOST_OTHER] = "code outside marked phases takes",
 };
 
-/* "compute takes 62.1 % of a step of 412.3 ms", or NULL where no step is known */
-static const char *name_largest_line(const struct panel *panel)
+static size_t find_largest_line(const struct panel *panel, int64_t *largest_ns)
 {
-	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
-	int64_t steps = tsi_panel_int(panel, "budget.step_count");
 	size_t largest = 0;
 
+	*largest_ns = 0;
 	for (size_t i = 0; i < BUDGET_LINE_COUNT; i++) {
 		int64_t own_ns = tsi_panel_int(panel, tsi_budget_lines[i].id);
 
-		if (own_ns > largest_ns)
+		if (own_ns > *largest_ns) {
 			largest = i;
-		largest_ns = own_ns > largest_ns ? own_ns : largest_ns;
+			*largest_ns = own_ns;
+		}
 	}
+	return largest;
+}
+
+/* "compute takes 62.1 % of a step of 412.3 ms", or NULL where no step is known */
+static const char *name_largest_line(const struct panel *panel)
+{
+	int64_t wall_ns = tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns;
+	int64_t steps = tsi_panel_int(panel, "budget.step_count");
+	size_t largest = find_largest_line(panel, &largest_ns);
+
 	if (largest_ns == 0)
 		return NULL;
+	if (largest == BUDGET_HOST_OTHER && largest_ns == wall_ns)
+		return tsi_panel_print(panel,
+				       "no phase (data, forward, backward, optimizer) is marked in "
+				       "a step of %s",
+				       tsi_panel_number(panel, "step_time.mean_ns"));
 	const char *text = tsi_panel_print(panel, "%s %.1f %% of %s step", budget_words[largest],
 					   100 * (double)largest_ns / (double)wall_ns,
 					   steps > 1 ? "a" : "the");
@@ -226,6 +240,25 @@ static const char *name_no_findings(const struct panel *panel)
 			       judging == 1 ? "" : "s");
 }
 
+/* Does the finding state what name_largest_line() would? */
+static bool states_largest_line(const struct panel *panel, const struct tscope_finding *finding)
+{
+	static const struct {
+		const char *rule;
+		size_t line;
+	} stated[] = {
+		{ "TRACE.UNRECORDED", BUDGET_UNATTRIBUTED },
+		{ "EFFICIENCY.RECOVERABLE", BUDGET_HOST_OTHER },
+	};
+	int64_t largest_ns;
+	size_t largest = find_largest_line(panel, &largest_ns);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(stated); i++)
+		if (stated[i].line == largest && strcmp(stated[i].rule, finding->rule->id) == 0)
+			return true;
+	return false;
+}
+
 /* Before findings that cost no time, or in place of them. */
 static void put_state(const struct panel *panel)
 {
@@ -235,7 +268,8 @@ static void put_state(const struct panel *panel)
 
 	if (count > 0)
 		first = tscope_diagnosis_finding(panel->diagnosis, 0);
-	if (count > 0 && (first.has_gain || first.severity == TSCOPE_SEVERITY_HIGH || !state))
+	if (count > 0 && (first.has_gain || first.severity == TSCOPE_SEVERITY_HIGH || !state ||
+			  states_largest_line(panel, &first)))
 		return;
 	if (state)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s", state);

@@ -80,7 +80,7 @@ const char *tsi_inference_part(const struct panel *panel)
 	bool is_all = !panel->report || tsi_panel_int(panel, "inference.iteration_count") >=
 						tsi_panel_int(panel, "step_time.count");
 
-	return is_all ? "" : ", of the longest trace";
+	return is_all ? "" : " (longest trace)";
 }
 
 void tsi_put_phases(const struct panel *panel)

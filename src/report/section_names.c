@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const char *const titles[] = {
+	"ALL METRICS",
 	"BUDGET",
 	"CALLBACKS",
 	"CHURN",
@@ -21,7 +22,6 @@ static const char *const titles[] = {
 	"DISTRIBUTED",
 	"EFFICIENCY",
 	"EXPLANATION",
-	"FIGURES",
 	"FINDINGS",
 	"GATES",
 	"GRAPHS",
@@ -46,7 +46,7 @@ static const char *const titles[] = {
 	"MODULES",
 	"NOT EVALUATED",
 	"OPERATORS",
-	"OTHER FIGURES",
+	"OTHER METRICS",
 	"OUT OF MEMORY",
 	"PHASES",
 	"PIPELINE",

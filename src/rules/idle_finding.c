@@ -22,12 +22,12 @@ enum { SHOWN_CULPRITS = 2, CULPRIT_CHARS = 80 };
 	}
 
 static const struct idle_cause_row rows[] = {
-	ROW(data, "the data loader", data_loader, DATA),
+	ROW(data, "data loading", data_loader, DATA),
 	ROW(compile, "compilation", compile, COMPILE),
 	ROW(gc, "garbage collection", gc, GC),
 	ROW(callback, "callbacks and logging", callbacks, CALLBACK),
-	ROW(profiler, "the profiler", profiler_overhead, PROFILER),
-	ROW(peer, "other ranks", comm_wait, PEER),
+	ROW(profiler, "profiler overhead", profiler_overhead, PROFILER),
+	ROW(peer, "waiting for other ranks", comm_wait, PEER),
 	ROW(sync, "synchronization", sync_drain, SYNC),
 	ROW(blocking_copy, "blocking copies", blocking_copy, BLOCKING_COPY),
 	ROW(alloc, "driver allocation", alloc_thrash, ALLOC),
@@ -39,13 +39,13 @@ static const struct idle_cause_row rows[] = {
 	ROW(python, "Python between operators", host_python, PYTHON),
 	ROW(host_unrecorded, "unrecorded host time", unrecorded_work, PYTHON),
 	ROW(launch_call, "launch calls", launch_overhead, LAUNCH),
-	ROW(queue_full, "a full launch queue", small_kernels, DEVICE_GAP),
+	ROW(queue_full, "full launch queue", small_kernels, DEVICE_GAP),
 	ROW(device_gap, "gaps between queued kernels", small_kernels, DEVICE_GAP),
 	ROW(start_latency, "kernel start latency", launch_overhead, DEVICE_GAP),
-	ROW(dependency, "other streams and devices", comm_wait, DEVICE_GAP),
+	ROW(dependency, "waiting for other streams and devices", comm_wait, DEVICE_GAP),
 	ROW(unrecorded, "unrecorded work", unrecorded_work, UNRECORDED),
 	ROW(unlinked, "work without a recorded launch", unrecorded_work, UNRECORDED),
-	ROW(edge, "the edges of the capture", unrecorded_work, UNRECORDED),
+	ROW(edge, "capture edges", unrecorded_work, UNRECORDED),
 };
 
 bool tsi_has_own_rule(const struct idle_cause_row *row)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scaled_text.h"
+
 const char tsi_place_advice[] =
 	"see what this rank does there and the others do not (logging, checkpoints, evaluation, "
 	"other data, a slow disk): let all ranks do it or none, or move it out of the step";
@@ -24,9 +26,9 @@ void tsi_tell_longest(struct rule_context *ctx, const char *table, size_t row)
 {
 	int64_t start_ns = tsi_rule_cell(ctx, table, row, "longest_start_ns").integer;
 
-	tsi_rule_detail(ctx,
-			"the longest at ts %" PRId64 ".%03d of rank %" PRId64 "'s trace, %.2f ms",
-			start_ns / 1000, (int)(start_ns % 1000),
-			tsi_rule_cell(ctx, table, row, "rank").integer,
-			tsi_ms(tsi_rule_cell(ctx, table, row, "longest_ns").integer));
+	tsi_rule_detail(
+		ctx, "the longest at ts %" PRId64 ".%03d of rank %" PRId64 "'s trace, %s",
+		start_ns / 1000, (int)(start_ns % 1000),
+		tsi_rule_cell(ctx, table, row, "rank").integer,
+		tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, table, row, "longest_ns"))).chars);
 }

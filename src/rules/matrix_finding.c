@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/attributes.h"
+#include "base/scaled_text.h"
 #include "rules/budget_share.h"
 
 #define KINDS "kernels.by_kind"
@@ -157,13 +158,15 @@ void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slo
 			tsi_rule_subject(ctx)->kernel = *kernel ? kernel : NULL;
 		}
 		tsi_place_kernel(ctx, kernel);
-		double gain_ms = tsi_operator_step_ms(ctx, worst->row, worst->gain_ns);
-		if (gain_ms > 0)
-			tsi_rule_detail(ctx, "%s could be %.2f ms per step shorter", words.text,
-					gain_ms);
+		double gain_ns = tsi_operator_step_ns(ctx, worst->row, worst->gain_ns);
+		if (gain_ns > 0)
+			tsi_rule_detail(ctx, "%s could be %s per step shorter", words.text,
+					tsi_time_text(gain_ns).chars);
 		else if (worst->gain_ns == 0)
-			tsi_rule_detail(ctx, "%s takes %.2f ms per step", words.text,
-					tsi_operator_step_ms(ctx, worst->row, worst->ns));
+			tsi_rule_detail(
+				ctx, "%s takes %s per step", words.text,
+				tsi_time_text(tsi_operator_step_ns(ctx, worst->row, worst->ns))
+					.chars);
 	}
 	if (slow->worst[0].ns > 0)
 		tsi_tell_site(ctx, tsi_operator_text(ctx, slow->worst[0].row, "kernel"));

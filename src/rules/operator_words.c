@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cxx_name.h"
+#include "base/scaled_text.h"
 #include "base/str.h"
 
 #define OPERATORS "flops.by_operator"
@@ -58,8 +59,8 @@ struct operator_words tsi_kernel_words(const char *name)
 	return words;
 }
 
-double tsi_operator_step_ms(const struct rule_context *ctx, size_t row, double ns)
+double tsi_operator_step_ns(const struct rule_context *ctx, size_t row, double ns)
 {
 	return ns / tsi_operator_number(ctx, row, "count") *
-	       tsi_operator_number(ctx, row, "count_per_step") / 1e6;
+	       tsi_operator_number(ctx, row, "count_per_step");
 }

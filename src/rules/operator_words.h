@@ -20,6 +20,6 @@ struct operator_words tsi_kernel_words(const char *name);
 struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t row);
 
 /* Time of all calls of a row per mean step, in ms; NaN if unknown. */
-double tsi_operator_step_ms(const struct rule_context *ctx, size_t row, double ns);
+double tsi_operator_step_ns(const struct rule_context *ctx, size_t row, double ns);
 
 #endif

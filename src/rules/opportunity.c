@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scaled_text.h"
 #include "base/str.h"
 #include "rules/operator_words.h"
 
@@ -63,9 +64,8 @@ static void append_launcher(const struct rule_context *ctx, size_t row, const ch
 	snprintf(name, sizeof(name), "%.63s",
 		 *op ? op : tsi_kernel_words(text(ctx, row, "event")).text);
 	tsi_str_drop_partial(name);
-	snprintf(words + length, WORDS_BYTES - length,
-		 length ? ", %.2f ms %s %s" : "%.2f ms per step %s %s",
-		 (double)integer(ctx, row, "ns") / step_count / 1e6, where, name);
+	snprintf(words + length, WORDS_BYTES - length, length ? ", %s %s %s" : "%s per step %s %s",
+		 tsi_time_text((double)integer(ctx, row, "ns") / step_count).chars, where, name);
 }
 
 /* Where the longest event of a launcher is. */

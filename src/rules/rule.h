@@ -2,6 +2,7 @@
 #ifndef TSCOPE_RULES_RULE_H
 #define TSCOPE_RULES_RULE_H
 
+#include "base/scaled_text.h"
 #include "rules/gain.h"
 
 /*
@@ -63,6 +64,12 @@ double tsi_rule_real(const struct rule_context *ctx, const char *fact);
 bool tsi_rule_flag(const struct rule_context *ctx, const char *fact);
 const char *tsi_rule_text(const struct rule_context *ctx, const char *fact);
 
+/* A fact in ns for titles and details: "12.34 ms"; "0 ns" if it is absent. */
+static inline struct scaled_text tsi_rule_time(const struct rule_context *ctx, const char *fact)
+{
+	return tsi_time_text((double)tsi_rule_int(ctx, fact));
+}
+
 /* Rows and cells of a table of the run ("distributed.slow_ranks"). */
 size_t tsi_rule_rows(const struct rule_context *ctx, const char *table);
 struct tscope_value tsi_rule_cell(const struct rule_context *ctx, const char *table, size_t row,
@@ -75,12 +82,6 @@ double tsi_value_real(struct tscope_value value);
 static inline const char *tsi_value_text(struct tscope_value value)
 {
 	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
-}
-
-/* Titles and details show milliseconds. */
-static inline double tsi_ms(int64_t ns)
-{
-	return (double)ns / 1e6;
 }
 
 /* Skips the rule: the input is not of the kind that it judges. */

@@ -3,6 +3,7 @@
  * ALLOC.CUDA_MALLOC: steps that should live on cached memory ask the driver for more, again and
  * again. Once is growth: a longest batch, a first evaluation.
  */
+#include "base/scaled_text.h"
 #include "rules/budget_share.h"
 
 #include <inttypes.h>
@@ -29,12 +30,12 @@ static void fire_bypass(struct rule_context *ctx, double steps)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
 		      "the caching allocator is bypassed: %.0f %% of new tensors call cudaMalloc",
 		      100 * tsi_rule_real(ctx, "launches.uncached_ratio"));
-	tsi_rule_detail(ctx, "%" PRId64 " allocating and %" PRId64 " freeing calls take %.2f ms",
+	tsi_rule_detail(ctx, "%" PRId64 " allocating and %" PRId64 " freeing calls take %s",
 			tsi_rule_int(ctx, "launches.malloc_count"),
 			tsi_rule_int(ctx, "launches.free_count"),
-			(double)(tsi_rule_int(ctx, "launches.malloc_ns") +
-				 tsi_rule_int(ctx, "launches.free_ns")) /
-				1e6);
+			tsi_time_text(tsi_rule_real(ctx, "launches.malloc_ns") +
+				      tsi_rule_real(ctx, "launches.free_ns"))
+				.chars);
 	tsi_rule_advice(ctx, bypass_advice);
 	tsi_rule_evidence(ctx, "launches.uncached_ratio");
 	if (blocked_ns(ctx) > 0)
@@ -55,11 +56,12 @@ static void fire_recurrence(struct rule_context *ctx, double steps)
 	int64_t frees = tsi_rule_int(ctx, "launches.steady_free_count");
 	double ns_per_step = blocked_ns(ctx) / steps;
 
-	tsi_rule_fire(
-		ctx, tsi_rule_grade(ctx, ns_per_step / tsi_rule_real(ctx, "step_time.mean_ns")),
-		"%" PRId64
-		" of %.0f later steps still call cudaMalloc or cudaFree, for %.2f ms per step",
-		tsi_rule_int(ctx, "launches.allocating_step_count"), steps, ns_per_step / 1e6);
+	tsi_rule_fire(ctx,
+		      tsi_rule_grade(ctx, ns_per_step / tsi_rule_real(ctx, "step_time.mean_ns")),
+		      "%" PRId64
+		      " of %.0f later steps still call cudaMalloc or cudaFree, for %s per step",
+		      tsi_rule_int(ctx, "launches.allocating_step_count"), steps,
+		      tsi_time_text(ns_per_step).chars);
 	tsi_rule_detail(ctx, "%" PRId64 " allocating and %" PRId64 " freeing calls", mallocs,
 			frees);
 	if (frees > 0)

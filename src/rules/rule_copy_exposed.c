@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* COPY.EXPOSED: the device copies or fills memory while no kernel runs. */
+#include "base/scaled_text.h"
 #include "rules/budget_share.h"
 
 #include <math.h>
@@ -16,11 +17,11 @@ static void tell_direction(struct rule_context *ctx)
 	double speed = tsi_value_real(tsi_rule_cell(ctx, DIRECTIONS, 0, "bytes_per_second"));
 
 	if (isfinite(speed))
-		tsi_rule_detail(ctx, "most time goes to %s: %.2f ms in the trace, %.1f GB/s",
-				direction, ns / 1e6, speed / 1e9);
+		tsi_rule_detail(ctx, "mostly %s: %s in the trace, %.1f GB/s", direction,
+				tsi_time_text(ns).chars, speed / 1e9);
 	else
-		tsi_rule_detail(ctx, "most time goes to %s: %.2f ms in the trace", direction,
-				ns / 1e6);
+		tsi_rule_detail(ctx, "mostly %s: %s in the trace", direction,
+				tsi_time_text(ns).chars);
 }
 
 static void evaluate_copy_exposed(struct rule_context *ctx)

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/scaled_text.h"
+
 /* Of calls that mostly wait for their copies. */
 #define BLOCKING_RATIO 0.5
 
@@ -33,7 +35,7 @@ static void tell_copies(struct rule_context *ctx)
 	double bytes = tsi_rule_real(ctx, "copies.pageable_bytes");
 
 	if (isfinite(bytes) && seconds > 0)
-		tsi_rule_detail(ctx, "%.1f MiB at %.1f GB/s", bytes / 0x1p20,
+		tsi_rule_detail(ctx, "%s at %.1f GB/s", tsi_scaled_text(bytes, QUANTITY_SIZE).chars,
 				bytes / seconds / 1e9);
 	if (strcmp(direction, "h2d") == 0)
 		tsi_rule_detail(ctx, "mostly from the host to the device");

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scaled_text.h"
+
 #define GROUPS "correlation.groups"
 enum { MAX_TOLD = 3 }; /* groups in words */
 
@@ -44,27 +46,36 @@ static void fire(struct rule_context *ctx, size_t group_count)
 			      last);
 }
 
-/* "step 25: grad_norm, loss (loss 8.1, grad norm 40, 130 ms, 2048 MiB)" */
-static void tell_group(struct rule_context *ctx, size_t group)
+/* "step 25: grad_norm, loss (loss 8.1, grad_norm 40, 130.0 ms)"; alone: "loss 8.1, …" */
+static void describe_group(struct rule_context *ctx, size_t group, bool is_only)
 {
 	static const struct {
-		const char *column, *before, *after;
-		double scale;
+		const char *column;
+		bool is_scaled;
+		enum quantity quantity;
 	} values[] = {
-		{ "loss", "loss ", "", 1 },
-		{ "grad_norm", "grad norm ", "", 1 },
-		{ "step_ns", "", " ms", 1e6 },
-		{ "alloc_bytes", "", " MiB", 0x1p20 },
+		{ "loss", false, 0 },
+		{ "grad_norm", false, 0 },
+		{ "step_ns", true, QUANTITY_TIME },
+		{ "alloc_bytes", true, QUANTITY_SIZE },
 	};
 	char text[160] = "";
 
 	for (size_t i = 0; i < TSI_COUNT_OF(values); i++) {
 		struct tscope_value value = tsi_rule_cell(ctx, GROUPS, group, values[i].column);
 		size_t length = strlen(text);
-		if (value.kind != TSCOPE_VALUE_ABSENT)
-			snprintf(text + length, sizeof(text) - length, "%s%s%.4g%s",
-				 length ? ", " : "", values[i].before,
-				 tsi_value_real(value) / values[i].scale, values[i].after);
+		if (value.kind == TSCOPE_VALUE_ABSENT)
+			continue;
+		if (values[i].is_scaled)
+			snprintf(text + length, sizeof(text) - length, "%s%s", length ? ", " : "",
+				 tsi_scaled_text(tsi_value_real(value), values[i].quantity).chars);
+		else
+			snprintf(text + length, sizeof(text) - length, "%s%s %.4g",
+				 length ? ", " : "", values[i].column, tsi_value_real(value));
+	}
+	if (is_only) {
+		tsi_rule_detail(ctx, "%s", text);
+		return;
 	}
 	tsi_rule_detail(ctx, "step %" PRId64 ": %s (%s)", step_of(ctx, group, "peak_step"),
 			axes_of(ctx, group), text);
@@ -77,8 +88,10 @@ static void evaluate_cross_correlated_instability(struct rule_context *ctx)
 	if (group_count == 0)
 		return;
 	fire(ctx, group_count);
+	bool is_only =
+		group_count == 1 && step_of(ctx, 0, "first_step") == step_of(ctx, 0, "last_step");
 	for (size_t i = 0; i < group_count && i < MAX_TOLD; i++)
-		tell_group(ctx, i);
+		describe_group(ctx, i, is_only);
 	if (group_count > MAX_TOLD)
 		tsi_rule_detail(ctx, "and %zu more in " GROUPS, group_count - MAX_TOLD);
 }

@@ -13,8 +13,8 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving), "%.1f %% of device time is exposed %s",
 		      100 * comm.moving,
 		      tsi_is_worth_telling(comm.waiting) ? "transfer" : "communication");
-	tsi_rule_detail(ctx, "%.2f ms of communication in the trace, %.1f %% of it overlapped",
-			tsi_ms(tsi_rule_int(ctx, "overlap.comm_ns")),
+	tsi_rule_detail(ctx, "%s of communication in the trace, %.1f %% of it overlapped",
+			tsi_rule_time(ctx, "overlap.comm_ns").chars,
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
 	if (tsi_is_worth_telling(comm.waiting))
 		tsi_rule_detail(ctx,

@@ -29,8 +29,8 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 		100 * lost);
 	tsi_rule_detail(ctx,
 			"compute varies by %.1f %% across ranks (standard deviation); the slowest "
-			"is %.2f ms behind the median",
-			100 * cv, tsi_ms(tsi_rule_int(ctx, "distributed.sync_skew_ns")));
+			"is %s behind the median",
+			100 * cv, tsi_rule_time(ctx, "distributed.sync_skew_ns").chars);
 	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns",
 			   tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
 }

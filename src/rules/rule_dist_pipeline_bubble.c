@@ -31,11 +31,15 @@ static void describe_excess(struct rule_context *ctx, bool has_ideal)
 {
 	double excess = tsi_rule_real(ctx, "pipeline.excess_ratio");
 	double ideal = tsi_rule_real(ctx, "pipeline.ideal_bubble_ratio");
+	double stall = tsi_rule_real(ctx, "pipeline.stall_ratio");
+	bool has_stall = tsi_rule_has(ctx, "pipeline.stall_ratio");
 
-	if (tsi_rule_has(ctx, "pipeline.stall_ratio"))
-		tsi_rule_detail(ctx, "%.1f %% of compute and waiting is waiting",
-				100 * tsi_rule_real(ctx, "pipeline.stall_ratio"));
-	if (has_ideal)
+	if (has_stall && has_ideal)
+		tsi_rule_detail(ctx, "bubble fraction %.1f %% without other stalls, ideal %.1f %%",
+				100 * stall, 100 * ideal);
+	else if (has_stall)
+		tsi_rule_detail(ctx, "bubble fraction %.1f %% without other stalls", 100 * stall);
+	else if (has_ideal)
 		tsi_rule_detail(ctx, "%.1f points above the ideal %.1f %%", 100 * excess,
 				100 * ideal);
 }

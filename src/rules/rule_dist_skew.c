@@ -3,6 +3,7 @@
  * DIST.SKEW: in a typical step the slowest rank joins the collectives late, whether always the same
  * rank or not.
  */
+#include "base/scaled_text.h"
 #include "rules/late_place.h"
 #include "rules/rank_figures.h"
 
@@ -88,10 +89,11 @@ static void fire_hold_up(struct rule_context *ctx)
 	char steps[100], text[MAX_PLACE_TEXT];
 
 	describe_steps(steps, sizeof(steps), ctx);
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "rank %" PRId64 " held the others up in %s %.2f ms%s%s%s", rank, steps,
-		      tsi_ms(tsi_rule_cell(ctx, HOLD_UPS, 0, "most_ns").integer),
-		      *place ? " (" : "", tsi_short_place(text, place), *place ? ")" : "");
+	tsi_rule_fire(
+		ctx, TSCOPE_SEVERITY_MED, "rank %" PRId64 " held the others up in %s %s%s%s%s",
+		rank, steps,
+		tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, HOLD_UPS, 0, "most_ns"))).chars,
+		*place ? " (" : "", tsi_short_place(text, place), *place ? ")" : "");
 	tsi_rule_detail(ctx, "%" PRId64 " step%s cannot show whether it is slow for good", of,
 			of == 1 ? "" : "s");
 	if (*place) {
@@ -119,13 +121,12 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 	}
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(
-		ctx, TSCOPE_SEVERITY_MED,
-		"the slowest rank arrives %.2f ms (%.1f %% of the step) after the median rank",
-		tsi_ms(skew_ns), 100 * share);
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+		      "the slowest rank arrives %s (%.1f %% of the step) after the median rank",
+		      tsi_time_text((double)skew_ns).chars, 100 * share);
 	if (tsi_rule_knows(ctx, "arrivals.mean_skew_ns"))
-		tsi_rule_detail(ctx, "the last rank reaches a collective %.2f ms after the first",
-				tsi_ms(tsi_rule_int(ctx, "arrivals.mean_skew_ns")));
+		tsi_rule_detail(ctx, "the last rank reaches a collective %s after the first",
+				tsi_rule_time(ctx, "arrivals.mean_skew_ns").chars);
 	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns", skew_ns);
 }
 

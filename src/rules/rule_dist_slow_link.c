@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/scaled_text.h"
+
 #define LINKS "transfers.links"
 #define SLOW "transfers.slow_links"
 
@@ -107,11 +109,11 @@ static void evaluate_dist_slow_link(struct rule_context *ctx)
 	if (slow.link_count == 0)
 		return;
 	double slowdown = cell(ctx, slow.worst, "slowdown_ratio");
-	tsi_rule_fire(
-		ctx, tsi_rule_grade(ctx, slowdown),
-		"%s of %.1f MiB between ranks %s takes %.0f %% longer than between other ranks",
-		text(ctx, slow.worst, "kind"), cell(ctx, slow.worst, "message_bytes") / 0x1p20,
-		text(ctx, slow.worst, "ranks"), 100 * slowdown);
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, slowdown),
+		      "%s of %s between ranks %s takes %.0f %% longer than between other ranks",
+		      text(ctx, slow.worst, "kind"),
+		      tsi_scaled_text(cell(ctx, slow.worst, "message_bytes"), QUANTITY_SIZE).chars,
+		      text(ctx, slow.worst, "ranks"), 100 * slowdown);
 	describe(ctx, &slow);
 	put_recoverable(ctx, &slow);
 }

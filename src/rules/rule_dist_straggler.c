@@ -3,6 +3,7 @@
  * DIST.STRAGGLER: some ranks are persistently slower than the others, which wait for them. If
  * traces show why (stragglers), the advice is specific.
  */
+#include "base/scaled_text.h"
 #include "rules/late_place.h"
 #include "rules/rank_figures.h"
 
@@ -139,13 +140,14 @@ static void describe_stalls(char *text, size_t room, const struct rule_context *
 		tsi_value_text(tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_steps"));
 	bool is_short = strlen(steps) <= MAX_STEPS_TEXT; /* else they are in the table */
 
-	snprintf(text, room,
-		 "stalls in %" PRId64 " of %" PRId64 " steps%s%s%s, up to %.2f ms%s%s%s",
-		 tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_count").integer,
-		 tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_of").integer,
-		 is_short ? " (" : "", is_short ? steps : "", is_short ? ")" : "",
-		 tsi_value_real(tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_ns")) / 1e6,
-		 *words ? " (" : "", words, *words ? ")" : "");
+	snprintf(
+		text, room, "stalls in %" PRId64 " of %" PRId64 " steps%s%s%s, up to %s%s%s%s",
+		tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_count").integer,
+		tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_of").integer, is_short ? " (" : "",
+		is_short ? steps : "", is_short ? ")" : "",
+		tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_ns")))
+			.chars,
+		*words ? " (" : "", words, *words ? ")" : "");
 }
 
 /* "arrives 383.00 ms late (host, before all_reduce #2)" or "is 4.0 % slower than the others" */
@@ -166,9 +168,10 @@ static void describe_lateness(char *text, size_t room, const struct rule_context
 	if (slow->is_stalling)
 		describe_stalls(text, room, ctx, slow, words);
 	else if (*before)
-		snprintf(text, room, "arrives %.2f ms late (%s%sbefore %.40s)",
-			 tsi_value_real(tsi_rule_cell(ctx, CAUSES, row, "late_ns")) / 1e6, words,
-			 *words ? ", " : "", before);
+		snprintf(text, room, "arrives %s late (%s%sbefore %.40s)",
+			 tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, CAUSES, row, "late_ns")))
+				 .chars,
+			 words, *words ? ", " : "", before);
 	else
 		snprintf(text, room, "%s %.1f %% %s than the others%s%s%s",
 			 slow->is_by_compute ? "computes" : "is", 100 * slow->excess,
@@ -177,20 +180,20 @@ static void describe_lateness(char *text, size_t room, const struct rule_context
 }
 
 static void fire(struct rule_context *ctx, enum tscope_severity severity, const struct slow *slow,
-		 double gain_ms)
+		 double gain_ns)
 {
 	char lateness[160];
 
 	describe_lateness(lateness, sizeof(lateness), ctx, slow);
 	if (slow->count == 1)
-		tsi_rule_fire(ctx, severity,
-			      "rank %" PRId64 " %s; fixing %s saves %.2f ms per step", slow->rank,
-			      lateness, slow->is_stalling ? "these" : "it", gain_ms);
+		tsi_rule_fire(ctx, severity, "rank %" PRId64 " %s; fixing %s saves %s per step",
+			      slow->rank, lateness, slow->is_stalling ? "these" : "it",
+			      tsi_time_text(gain_ns).chars);
 	else
 		tsi_rule_fire(ctx, severity,
 			      "%zu ranks are late, most of all rank %" PRId64
-			      ", which %s; fixing them saves %.2f ms per step",
-			      slow->count, slow->rank, lateness, gain_ms);
+			      ", which %s; fixing them saves %s per step",
+			      slow->count, slow->rank, lateness, tsi_time_text(gain_ns).chars);
 }
 
 static void explain(struct rule_context *ctx, const struct slow *slow)
@@ -270,7 +273,7 @@ static void evaluate_dist_straggler(struct rule_context *ctx)
 		tsi_rule_undecided(ctx, looks_slow(ctx), "%s", doubt);
 	if (slow.count == 0)
 		return;
-	fire(ctx, severity_of(ctx), &slow, tsi_ms(gain_ns));
+	fire(ctx, severity_of(ctx), &slow, (double)gain_ns);
 	describe(ctx, &slow, doubt);
 	if (tsi_rule_flag(ctx, "distributed.slow_gain_is_simulated"))
 		tsi_rule_simulated(ctx, GAIN_COMM_WAIT, gain_ns);

@@ -4,6 +4,7 @@
  * than slower compute: its loader, its script, its host. Whoever waits least is
  * whom the others wait for.
  */
+#include "base/scaled_text.h"
 #include "rules/rank_figures.h"
 
 #include <inttypes.h>
@@ -84,11 +85,11 @@ static void evaluate_dist_wait(struct rule_context *ctx)
 		100 * share, tsi_comm_percent(&comm, comm.waiting));
 	if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns &&
 	    is_busiest(ctx, late.row))
-		tsi_rule_detail(
-			ctx,
-			"rank %" PRId64
-			" waits least (%.2f ms per step, the others %.2f ms): they wait for it",
-			late.rank, late.wait_ns / 1e6, late.others_ns / 1e6);
+		tsi_rule_detail(ctx,
+				"rank %" PRId64
+				" waits least (%s per step, the others %s): they wait for it",
+				late.rank, tsi_time_text(late.wait_ns).chars,
+				tsi_time_text(late.others_ns).chars);
 	tsi_comm_evidence(ctx);
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");

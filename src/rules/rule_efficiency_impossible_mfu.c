@@ -73,9 +73,9 @@ static void tell_sources(struct rule_context *ctx)
 
 	if (!flops || !peak)
 		return;
-	tsi_rule_detail(ctx, "%s %.4g TFLOP in a %.2f ms step", flops->words,
+	tsi_rule_detail(ctx, "%s %.4g TFLOP in a step of %s", flops->words,
 			tsi_rule_real(ctx, "efficiency.flops_per_step") / 1e12,
-			tsi_ms(tsi_rule_int(ctx, "efficiency.mean_wall_ns")));
+			tsi_rule_time(ctx, "efficiency.mean_wall_ns").chars);
 	tsi_rule_detail(ctx, "%s %.4g TFLOP/s", peak->words,
 			tsi_rule_real(ctx, "efficiency.peak_flops") / 1e12);
 	if (peak->kind == PEAK_OF_TABLE)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/attributes.h"
+#include "base/scaled_text.h"
 #include "rules/budget_share.h"
 #include "rules/efficiency_lines.h"
 #include "rules/matrix_finding.h"
@@ -17,32 +18,32 @@ enum { SHOWN_OPERATORS = 3 };
 static const double memory_roofline = 0.6, decoding = 0.5;
 
 /* Cost of activation checkpointing per mean step: the repeated calls of each operator. */
-static double repeated_ms(const struct rule_context *ctx)
+static double repeated_ns(const struct rule_context *ctx)
 {
-	double sum_ms = 0;
+	double sum_ns = 0;
 
 	for (size_t row = 0; row < tsi_operator_rows(ctx); row++) {
 		double repeated = tsi_operator_number(ctx, row, "repeated_count") /
 				  tsi_operator_number(ctx, row, "count");
 		double device_ns = tsi_operator_number(ctx, row, "device_ns");
 		if (repeated > 0)
-			sum_ms += tsi_operator_step_ms(ctx, row, repeated * device_ns);
+			sum_ns += tsi_operator_step_ns(ctx, row, repeated * device_ns);
 	}
-	return sum_ms;
+	return sum_ns;
 }
 
 static void tell_repeats(struct rule_context *ctx)
 {
 	double hfu_pct = 100 * tsi_rule_real(ctx, "efficiency.hfu");
-	double step_ms = repeated_ms(ctx);
+	double step_ns = repeated_ns(ctx);
 
 	if (!tsi_repeats_forward(ctx))
 		return;
-	if (step_ms > 0)
+	if (step_ns > 0)
 		tsi_rule_detail(ctx,
 				"%.1f %% including activation recomputation (HFU), which takes "
-				"%.2f ms per step",
-				hfu_pct, step_ms);
+				"%s per step",
+				hfu_pct, tsi_time_text(step_ns).chars);
 	else
 		tsi_rule_detail(ctx, "%.1f %% including recomputation (HFU)", hfu_pct);
 	tsi_rule_evidence(ctx, "efficiency.hfu");
@@ -56,8 +57,8 @@ static void tell_operators(struct rule_context *ctx)
 		struct operator_words words = tsi_operator_words(ctx, row);
 		if (!tsi_is_worth_telling(tsi_device_share(ctx, lost_ns)))
 			return;
-		tsi_rule_detail(ctx, "%s loses %.2f ms per step at %.0f %% of its roofline",
-				words.text, tsi_operator_step_ms(ctx, row, lost_ns),
+		tsi_rule_detail(ctx, "%s loses %s per step at %.0f %% of its roofline", words.text,
+				tsi_time_text(tsi_operator_step_ns(ctx, row, lost_ns)).chars,
 				100 * tsi_operator_number(ctx, row, "roofline_ratio"));
 	}
 	tsi_rule_evidence(ctx, "flops.lost_ns");

@@ -19,8 +19,8 @@ static void evaluate_pauses(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "Python's garbage collector takes %.1f %% of the time", 100 * share);
-	tsi_rule_detail(ctx, "%" PRId64 " pause%s, the longest %.2f ms", count,
-			count == 1 ? "" : "s", tsi_ms(tsi_rule_int(ctx, "python.gc_max_ns")));
+	tsi_rule_detail(ctx, "%" PRId64 " pause%s, the longest %s", count, count == 1 ? "" : "s",
+			tsi_rule_time(ctx, "python.gc_max_ns").chars);
 	tsi_rule_evidence(ctx, "python.gc_ratio");
 	tsi_gain_host_share(ctx, GAIN_GC, share);
 }

@@ -10,12 +10,12 @@ static void evaluate_hang_mismatch(struct rule_context *ctx)
 		const char *kind, *words;
 	} kinds[] = {
 		{ "other_collective", "called another operation" },
-		{ "size", "has other sizes" },
-		{ "dtype", "has another type" },
-		{ "count", "has other tensors" },
-		{ "root", "is a second root" },
-		{ "split", "has other splits" },
-		{ "peer", "talks to a wrong peer" },
+		{ "size", "passed another size" },
+		{ "dtype", "passed another type" },
+		{ "count", "passed another number of tensors" },
+		{ "root", "named another root" },
+		{ "split", "passed other splits" },
+		{ "peer", "addressed the wrong peer" },
 	};
 	bool is_tie = tsi_rule_flag(ctx, "hang.is_tie");
 	bool is_named = tsi_rule_int(ctx, "hang.culprit_count") > 0;

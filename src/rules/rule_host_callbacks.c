@@ -19,9 +19,9 @@ static void evaluate_composer(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "callbacks and algorithms take %.1f %% of the step", 100 * share);
 	if (tsi_rule_has(ctx, "callbacks.top_name"))
-		tsi_rule_detail(ctx, "mostly %s: %.2f ms per step",
+		tsi_rule_detail(ctx, "mostly %s: %s per step",
 				tsi_rule_text(ctx, "callbacks.top_name"),
-				tsi_ms(tsi_rule_int(ctx, "callbacks.top_ns_per_step")));
+				tsi_rule_time(ctx, "callbacks.top_ns_per_step").chars);
 	tsi_rule_gain(ctx, GAIN_CALLBACK, ns);
 }
 

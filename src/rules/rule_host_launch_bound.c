@@ -47,9 +47,9 @@ const struct rule tsi_rule_host_launch_bound = {
 		.meaning = "The host should be ahead of the device by many launches. Where it is "
 			   "behind, a faster device does not make the step shorter. Short stalls "
 			   "at the ends of a step are normal; a tenth of it is not.",
-		.advice = "torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph to "
-			  "launch a step at once; optimizers with fused=True or foreach=True, "
-			  "larger batches",
+		.advice = "use torch.compile(mode=\"reduce-overhead\") or "
+			  "torch.cuda.CUDAGraph to launch a whole step at once; optimizers "
+			  "with fused=True or foreach=True, larger batches",
 		.example = "In a step of 100 ms the device waits 12 ms for launches: 0.12, a "
 			   "finding with 12 ms a step to win.",
 		.parameters = {

@@ -47,7 +47,7 @@ const struct rule tsi_rule_host_python = {
 		   "walking over modules, post-processing and bookkeeping, runs while "
 		   "nothing is queued. With with_stack=True the functions are named; "
 		   "recording stacks makes them slower, too.",
-		.advice = "record with_stack=True to see which lines; then " MOVE_ADVICE
+		.advice = "record with_stack=True to see the source lines; then " MOVE_ADVICE
 			  "; " COMPILE_ADVICE,
 		.example = "A step of 40 ms idles for 11 ms in which the main thread is in "
 		   "forward hooks written in Python: 0.28 of the step.",

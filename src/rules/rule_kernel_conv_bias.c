@@ -22,7 +22,7 @@ const struct rule tsi_rule_kernel_conv_bias = {
 			   "batch norm right behind them; low. Needs recorded shapes.",
 		.meaning = "The norm subtracts the mean, and with it the bias: adding it, its "
 			   "gradient and its update are for nothing.",
-		.advice = "bias=False in convolutions that a batch norm follows",
+		.advice = "set bias=False in convolutions that a batch norm follows",
 		.example = "In a step 20 of 53 convolutions have a bias and a batch norm behind "
 			   "them: a finding of severity low.",
 		.parameters = {

@@ -8,6 +8,7 @@
  * that stay on the device and take their work in turns (persistent ones), what
  * is too short for its size to matter, and what saturates memory with few blocks.
  */
+#include "base/scaled_text.h"
 #include "rules/budget_share.h"
 #include "rules/matrix_finding.h"
 #include "rules/operator_words.h"
@@ -96,8 +97,8 @@ static void tell_operator(struct rule_context *ctx, const char *kernel)
 
 static void tell_kernel(struct rule_context *ctx, const struct small_kernels *small)
 {
-	tsi_rule_detail(ctx, "mostly %.*s (%.2f ms in the trace)", SHOWN_NAME_CHARS, small->name,
-			small->name_ns / 1e6);
+	tsi_rule_detail(ctx, "mostly %.*s (%s in the trace)", SHOWN_NAME_CHARS, small->name,
+			tsi_time_text(small->name_ns).chars);
 	tell_operator(ctx, small->name);
 	tsi_tell_site(ctx, small->name);
 }

@@ -6,6 +6,8 @@
  */
 #include "rules/rule.h"
 
+#include "base/scaled_text.h"
+
 /* The peaks of a source, and whether it saw a request fail or flush the cache. */
 struct holding {
 	const char *peak_fact, *reserved_fact;
@@ -54,11 +56,13 @@ static void fire(struct rule_context *ctx, const struct holding *holding, bool i
 									    : TSCOPE_SEVERITY_LOW,
 		      "%.1f %% of the reserved device memory is idle even at the peak",
 		      100 * ratio);
-	tsi_rule_detail(ctx, "at the peak %.1f MiB allocated, %.1f MiB reserved",
-			peak_bytes / 0x1p20, reserved_bytes / 0x1p20);
+	tsi_rule_detail(ctx, "%s allocated at the peak, %s reserved",
+			tsi_scaled_text(peak_bytes, QUANTITY_SIZE).chars,
+			tsi_scaled_text(reserved_bytes, QUANTITY_SIZE).chars);
 	if (tsi_rule_has(ctx, capacity_fact))
-		tsi_rule_detail(ctx, "the device has %.1f MiB",
-				tsi_rule_real(ctx, capacity_fact) / 0x1p20);
+		tsi_rule_detail(
+			ctx, "the device has %s",
+			tsi_scaled_text(tsi_rule_real(ctx, capacity_fact), QUANTITY_SIZE).chars);
 	if (has_failed(ctx, holding))
 		tsi_rule_detail(ctx, "requests failed or flushed the cache");
 	else if (!is_pressed)

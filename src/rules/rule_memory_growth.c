@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 
+#include "base/scaled_text.h"
+
 /* Fewest calls to judge by: of three, what the first one keeps looks like growth. */
 enum { CALLS_MIN = 4 };
 
@@ -36,13 +38,15 @@ static void judge_steps(struct rule_context *ctx)
 	    total_bytes < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
 	/* The reference's slope decides; it is a little low, and people get the true one. */
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "allocated memory grows by %.2f MiB per step",
-		      (tsi_rule_has(ctx, "memory.slope_bytes_per_step")
-			       ? tsi_rule_real(ctx, "memory.slope_bytes_per_step")
-			       : slope) /
-			      0x1p20);
-	tsi_rule_detail(ctx, "%.1f MiB over %" PRId64 " steps; peak %.1f MiB", total_bytes / 0x1p20,
-			count, peak_bytes / 0x1p20);
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "allocated memory grows by %s per step",
+		      tsi_scaled_text(tsi_rule_has(ctx, "memory.slope_bytes_per_step")
+					      ? tsi_rule_real(ctx, "memory.slope_bytes_per_step")
+					      : slope,
+				      QUANTITY_SIZE)
+			      .chars);
+	tsi_rule_detail(ctx, "%s over %" PRId64 " steps; peak %s",
+			tsi_scaled_text(total_bytes, QUANTITY_SIZE).chars, count,
+			tsi_scaled_text(peak_bytes, QUANTITY_SIZE).chars);
 	tsi_rule_evidence(ctx, "memory.growth_bytes_per_step");
 	tsi_rule_evidence(ctx, "memory.peak_alloc_bytes");
 	tsi_rule_evidence(ctx, "memory.step_count");
@@ -87,7 +91,8 @@ static void tell_site(struct rule_context *ctx)
 	}
 	const char *site = tsi_value_text(tsi_rule_cell(ctx, "snapshot.growth", most, "site"));
 	if (most_bytes > 0 && site[0] != '\0')
-		tsi_rule_detail(ctx, "most of it, %.1f MiB, at %.200s", most_bytes / 0x1p20, site);
+		tsi_rule_detail(ctx, "most of it, %s, at %.200s",
+				tsi_scaled_text(most_bytes, QUANTITY_SIZE).chars, site);
 }
 
 static void judge_snapshots(struct rule_context *ctx)
@@ -98,8 +103,8 @@ static void judge_snapshots(struct rule_context *ctx)
 	if (growth_bytes < tsi_rule_parameter(ctx, "bytes") ||
 	    growth_bytes < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "live memory grew by %.1f MiB between two snapshots", growth_bytes / 0x1p20);
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED, "live memory grew by %s between two snapshots",
+		      tsi_scaled_text(growth_bytes, QUANTITY_SIZE).chars);
 	tell_site(ctx);
 	tsi_rule_evidence(ctx, "snapshot.growth_bytes");
 	tsi_rule_evidence(ctx, "snapshot.growth_reserved_bytes");
@@ -134,8 +139,8 @@ static void judge_calls(struct rule_context *ctx)
 	if (tsi_rule_has(ctx, "memory_stats.peak_allocated_bytes") &&
 	    slope * count < tsi_rule_parameter(ctx, "share") * peak_bytes)
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "allocated memory grows by %.2f MiB per call of %.160s", slope / 0x1p20,
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED, "allocated memory grows by %s per call of %.160s",
+		      tsi_scaled_text(slope, QUANTITY_SIZE).chars,
 		      tsi_rule_text(ctx, "memory_stats.growth_function"));
 	tsi_rule_evidence(ctx, "memory_stats.growth_bytes_per_call");
 	tsi_rule_evidence(ctx, "memory_stats.growth_call_count");

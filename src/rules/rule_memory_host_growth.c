@@ -7,6 +7,8 @@
  */
 #include "rules/rule.h"
 
+#include "base/scaled_text.h"
+
 static const char resident[] = "host_memory.rss_growth_ratio";
 static const char live[] = "host_memory.growth_bytes";
 
@@ -46,7 +48,8 @@ static void tell_site(struct rule_context *ctx)
 		tsi_value_real(tsi_rule_cell(ctx, "host_memory.by_growth", 0, "growth_bytes"));
 
 	if (tsi_rule_rows(ctx, "host_memory.by_growth") > 0 && site[0] != '\0')
-		tsi_rule_detail(ctx, "most of it, %.1f MiB, at %.200s", bytes / 0x1p20, site);
+		tsi_rule_detail(ctx, "most of it, %s, at %.200s",
+				tsi_scaled_text(bytes, QUANTITY_SIZE).chars, site);
 }
 
 #define FRAGMENTED                                                                                 \
@@ -58,13 +61,14 @@ static void fire_resident(struct rule_context *ctx)
 {
 	double growth_bytes = tsi_rule_real(ctx, "host_memory.rss_growth_bytes");
 
-	tsi_rule_fire(
-		ctx, tsi_rule_grade(ctx, tsi_rule_real(ctx, resident)),
-		"resident memory keeps growing: by %.1f MiB in the second half of the capture",
-		growth_bytes / 0x1p20);
-	tsi_rule_detail(ctx, "%.1f %%, %.2f MiB per minute", 100 * tsi_rule_real(ctx, resident),
-			60 * tsi_rule_real(ctx, "host_memory.rss_growth_bytes_per_second") /
-				0x1p20);
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, tsi_rule_real(ctx, resident)),
+		      "resident memory grew by %s in the second half of the capture",
+		      tsi_scaled_text(growth_bytes, QUANTITY_SIZE).chars);
+	tsi_rule_detail(
+		ctx, "+%.1f %%; %s per minute", 100 * tsi_rule_real(ctx, resident),
+		tsi_scaled_text(60 * tsi_rule_real(ctx, "host_memory.rss_growth_bytes_per_second"),
+				QUANTITY_SIZE)
+			.chars);
 	if (!knows_live(ctx))
 		return;
 	if (tsi_rule_real(ctx, live) >= growth_bytes / 2)
@@ -78,8 +82,8 @@ static void fire_live(struct rule_context *ctx)
 	double growth_bytes = tsi_rule_real(ctx, live);
 
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
-		      "%.1f MiB were allocated in the second half of the capture and never freed",
-		      growth_bytes / 0x1p20);
+		      "%s were allocated in the second half of the capture and never freed",
+		      tsi_scaled_text(growth_bytes, QUANTITY_SIZE).chars);
 	tsi_rule_detail(ctx, "%.1f %% of the peak",
 			100 * growth_bytes / tsi_rule_real(ctx, "host_memory.peak_bytes"));
 	tell_site(ctx);

@@ -6,6 +6,8 @@
  */
 #include "rules/rule.h"
 
+#include "base/scaled_text.h"
+
 /* Requests that failed, or flushed the cache. */
 static bool has_failures(const struct rule_context *ctx)
 {
@@ -48,11 +50,13 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, is_harmless ? TSCOPE_SEVERITY_LOW : tsi_rule_grade(ctx, ratio),
 		      "%.1f %% of reserved memory is idle in split segments", 100 * ratio);
-	tsi_rule_detail(ctx, "%.1f MiB that no other stream, pool or process can use",
-			bytes / 0x1p20);
+	tsi_rule_detail(ctx, "%s that no other stream, pool or process can use",
+			tsi_scaled_text(bytes, QUANTITY_SIZE).chars);
 	if (tsi_rule_has(ctx, "snapshot.largest_free_bytes"))
-		tsi_rule_detail(ctx, "the largest free block is %.1f MiB",
-				tsi_rule_real(ctx, "snapshot.largest_free_bytes") / 0x1p20);
+		tsi_rule_detail(ctx, "the largest free block is %s",
+				tsi_scaled_text(tsi_rule_real(ctx, "snapshot.largest_free_bytes"),
+						QUANTITY_SIZE)
+					.chars);
 	if (is_harmless && !is_used)
 		tsi_rule_detail(ctx, "no request failed");
 	if (is_used) {

@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/size_text.h"
+#include "base/scaled_text.h"
 
-static struct size_text size(const struct rule_context *ctx, const char *fact)
+static struct scaled_text size(const struct rule_context *ctx, const char *fact)
 {
 	return tsi_size_text(tsi_rule_int(ctx, fact));
 }

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/scaled_text.h"
+
 #define SIZES "collectives.by_size"
 #define TRANSFERS "transfers.by_size"
 
@@ -195,8 +197,8 @@ static void evaluate_nccl_low_bandwidth(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, grade(ctx, source, speed), "large collectives reach only %.1f GB/s %s",
 		      speed, source->title);
-	tsi_rule_detail(ctx, "bus bandwidth of the %s %s of %.1f MiB; %s", source->which,
-			slow.most.kind, slow.most.bytes / 0x1p20, source->remark);
+	tsi_rule_detail(ctx, "bus bandwidth of the %s %s of %s; %s", source->which, slow.most.kind,
+			tsi_scaled_text(slow.most.bytes, QUANTITY_SIZE).chars, source->remark);
 	tsi_rule_detail(ctx, "such messages take %.0f %% of the %s' time", 100 * share,
 			source->whole);
 	advise(ctx, slow.most.span);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SERVING.GRAPH_MISSED: decoding launches kernel by kernel although graphs would do. */
+#include "base/scaled_text.h"
 #include "rules/rule.h"
 
 #include <inttypes.h>
@@ -35,8 +36,8 @@ static void evaluate_serving_graph_missed(struct rule_context *ctx)
 	    !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	fire(ctx);
-	tsi_rule_detail(ctx, "the device waits %.2f ms per iteration for the host (%.1f %%)",
-			tsi_ms(idle_ns), 100 * share);
+	tsi_rule_detail(ctx, "the device waits %s per iteration for the host (%.1f %%)",
+			tsi_time_text((double)idle_ns).chars, 100 * share);
 	tsi_rule_gain(ctx, GAIN_LAUNCH, idle_ns);
 	if (!tsi_rule_has(ctx, "inference.graph_max_requests"))
 		tsi_rule_advice(ctx, "let decoding replay graphs (vLLM without --enforce-eager, "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SERVING.HOST_GAP: the device idles between iterations, while the engine's host prepares one. */
+#include "base/scaled_text.h"
 #include "rules/rule.h"
 
 #include <string.h>
@@ -84,7 +85,7 @@ static void evaluate_serving_host_gap(struct rule_context *ctx)
 		      "the device idles between iterations for %.1f %% of the time, waiting for "
 		      "the engine's host",
 		      100 * share);
-	tsi_rule_detail(ctx, "%.2f ms before each iteration", tsi_ms(gap_ns));
+	tsi_rule_detail(ctx, "%s before each iteration", tsi_time_text((double)gap_ns).chars);
 	name_part(ctx);
 	claim_gaps(ctx, (double)gap_ns);
 }

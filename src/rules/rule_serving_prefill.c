@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SERVING.PREFILL: requests that decode wait for the prompts of others. */
+#include "base/scaled_text.h"
 #include "rules/rule.h"
 
 #include <inttypes.h>
@@ -13,9 +14,10 @@ static void evaluate_serving_prefill(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")) || clear_ns <= 0)
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "prompts stall decoding: the next token takes %.2f ms behind a prompt, %.2f "
-		      "ms otherwise",
-		      tsi_ms(delayed_ns), tsi_ms(clear_ns));
+		      "prompts stall decoding: the next token takes %s behind a prompt, %s "
+		      "otherwise",
+		      tsi_time_text((double)delayed_ns).chars,
+		      tsi_time_text((double)clear_ns).chars);
 	tsi_rule_detail(
 		ctx, "%" PRId64 " intervals with a prompt cost %.1f %% of the time between tokens",
 		tsi_rule_int(ctx, "inference.delayed_count"), 100 * share);

@@ -3,6 +3,7 @@
  * SYNC.BLOCKING: the host waits for the device and launches nothing meanwhile, so the device runs
  * dry. The operator that waited longest points to the line of the script.
  */
+#include "base/scaled_text.h"
 #include "rules/idle_finding.h"
 
 #include <inttypes.h>
@@ -50,8 +51,8 @@ static void tell_caller(struct rule_context *ctx)
 	int64_t count = tsi_rule_cell(ctx, SYNCS, 0, "count").integer;
 	int64_t total_ns = tsi_rule_cell(ctx, SYNCS, 0, "total_ns").integer;
 
-	tsi_rule_detail(ctx, "%s%s%s waits longest: %" PRId64 " calls, %.2f ms in the trace", call,
-			*op ? " in " : "", op, count, tsi_ms(total_ns));
+	tsi_rule_detail(ctx, "%s%s%s waits longest: %" PRId64 " calls, %s in the trace", call,
+			*op ? " in " : "", op, count, tsi_time_text((double)total_ns).chars);
 	for (size_t i = 0; i < TSI_COUNT_OF(callers); i++)
 		if (strcmp(callers[i].op, op) == 0)
 			tsi_rule_advice(ctx, callers[i].advice);

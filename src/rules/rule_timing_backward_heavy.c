@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TIMING.BACKWARD_HEAVY: the gradients cost more than twice the forward work that they undo. */
+#include "base/scaled_text.h"
 #include "rules/rule.h"
 
 /* Where a trace shows what the time goes to, other findings say what to mend. */
@@ -30,8 +31,8 @@ static void evaluate_timing_backward_heavy(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, grade(ctx, ratio), "backward takes %.1f times as long as forward",
 		      ratio);
-	tsi_rule_detail(ctx, "%.2f ms against %.2f ms per step; a ratio of about 2 is usual",
-			backward_ns / 1e6, forward_ns / 1e6);
+	tsi_rule_detail(ctx, "%s against %s per step; a ratio of about 2 is usual",
+			tsi_time_text(backward_ns).chars, tsi_time_text(forward_ns).chars);
 }
 
 const struct rule tsi_rule_timing_backward_heavy = {

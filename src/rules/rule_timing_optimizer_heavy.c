@@ -10,9 +10,9 @@ static void evaluate_timing_optimizer_heavy(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW, "the optimizer takes %.1f %% of the step",
 		      100 * ratio);
-	tsi_rule_detail(ctx, "%.2f ms of a %.2f ms step",
-			tsi_ms(tsi_rule_int(ctx, "step_time.phase.optimizer_ns")),
-			tsi_ms(tsi_rule_int(ctx, "step_time.mean_ns")));
+	tsi_rule_detail(ctx, "%s of a step of %s",
+			tsi_rule_time(ctx, "step_time.phase.optimizer_ns").chars,
+			tsi_rule_time(ctx, "step_time.mean_ns").chars);
 }
 
 const struct rule tsi_rule_timing_optimizer_heavy = {

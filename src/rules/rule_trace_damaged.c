@@ -27,14 +27,15 @@ static void evaluate_trace_damaged(struct rule_context *ctx)
 	if (!is_damaged && dropped == 0)
 		return;
 	if (is_damaged)
-		tsi_rule_fire(ctx, grade(ctx, is_damaged, share), "the trace ends early");
+		tsi_rule_fire(ctx, grade(ctx, is_damaged, share),
+			      "the trace is cut off after %" PRId64 " event%s", events,
+			      events == 1 ? "" : "s");
 	else
 		tsi_rule_fire(ctx, grade(ctx, is_damaged, share),
 			      "%" PRId64 " of %" PRId64 " events could not be read", dropped,
 			      events);
 	if (is_damaged && dropped > 0)
-		tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " events are in no figure", dropped,
-				events);
+		tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " events dropped", dropped, events);
 	if (!is_damaged)
 		tsi_rule_advice(ctx, dropped_advice);
 }

@@ -24,8 +24,8 @@ const struct rule tsi_rule_trace_unrecorded = {
 		   "launched before the recording began, by another process, or was cut "
 		   "out of the file. This is no idle time that can be won back.",
 		.advice = "record whole steps, and call torch.cuda.synchronize() before the "
-		   "profiler starts and before it stops; of split files look at the one "
-		   "before",
+		   "profiler starts and before it stops; if the trace was split "
+		   "into files, look at the one before",
 		.example = "The first kernel of a split file of 474 ms starts 463 ms after its "
 		   "launch returned: 0.98 of the step is unrecorded.",
 		.parameters = {

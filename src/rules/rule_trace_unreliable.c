@@ -3,6 +3,7 @@
  * TRACE.UNRELIABLE: what the trace says of the device contradicts itself. The
  * rules that read such figures are not evaluated; this one says why.
  */
+#include "base/scaled_text.h"
 #include "rules/rule.h"
 
 #include <inttypes.h>
@@ -44,9 +45,10 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 		return;
 	}
 	if (tsi_rule_has(ctx, "integrity.short_graph_replay_ms"))
-		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "device times are not reliable from %.1f ms on",
-			      tsi_rule_real(ctx, "integrity.short_graph_replay_ms"));
+		tsi_rule_fire(
+			ctx, TSCOPE_SEVERITY_HIGH, "device times are not reliable from %s on",
+			tsi_time_text(1e6 * tsi_rule_real(ctx, "integrity.short_graph_replay_ms"))
+				.chars);
 	else
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "device times are not reliable");
 	tsi_rule_detail(ctx, "%s", doubt);

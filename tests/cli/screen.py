@@ -13,7 +13,7 @@ VERBS = re.compile(r"\b(is|are|was|were|has|have|had|takes?|took|goes|go|waits?|
                    r"spends?|saves?|grows?|grew|rises?|falls?|fell|tried|ends?|ended|records?|"
                    r"recorded|reads?|jumps?|arrives?|arrived|launch|launches|varies|copies|shows?|"
                    r"give|gives|serves|marks?|needs?|gets|comes|failed|reserves?|passes|holds?|"
-                   r"lost|keeps|differs?|changed|stalls?|peaks|computes|communicates|idles|runs|found)\b")
+                   r"lost|passed|called|named|addressed|keeps|differs?|changed|stalls?|peaks|computes|communicates|idles|runs|found)\b")
 
 
 def columns_of(line):

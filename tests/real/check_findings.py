@@ -40,7 +40,7 @@ CAUSES_OF = {
 WORDS_OF = {
     "operator dispatch": "op_overhead", "launch calls": "launch_call",
     "kernel start latency": "start_latency", "unrecorded work": "unrecorded",
-    "the edges of the capture": "edge",
+    "capture edges": "edge",
 }
 PEAKS = {"MI300X": 1307.4e12, "H100": 989.4e12}  # of bf16, dense
 HALVES = {"H100": (989.4e12, 3.35e12), "A100": (312e12, 1.555e12)}  # FLOP/s and bytes/s
@@ -126,6 +126,15 @@ def numbers(text):
     return [float(n) for n in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", text or "")]
 
 
+UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def first_quantity(text):
+    """In ns or bytes, and half of the last of the digits that it is rounded to."""
+    number, decimals, unit = re.search(r"(\d+(?:\.(\d+))?) (ns|µs|ms|s|B|KiB|MiB|GiB)\b", text).groups()
+    return float(number) * UNITS[unit], 0.51 * 10.0 ** -len(decimals or "") * UNITS[unit]
+
+
 # ---- what must hold of every finding -----------------------------------------------------------
 
 
@@ -197,9 +206,10 @@ def kernels(raw):
 def exposed_comm(raw, finding):
     comm = spans_of(filter(is_comm, raw.device))
     exposed = length(without(comm, spans_of(kernels(raw))))
-    ms, hidden = numbers(finding["detail"])[:2]
+    hidden = numbers(finding["detail"])[1]
+    total, rounding = first_quantity(finding["detail"])
     yield "share", 100 * exposed / raw.span, numbers(finding["title"])[0], ROUNDING
-    yield "ms", length(comm) / 1e6, ms, 0.006
+    yield "ns", length(comm), total, rounding
     yield "hidden", 100 - 100 * exposed / length(comm), hidden, ROUNDING
 
 
@@ -215,7 +225,7 @@ def copy_pageable(raw, finding):
     yield "share", 100 * total / raw.span, numbers(finding["title"])[0], ROUNDING
     if "GB/s" in finding["detail"]:
         moved = sum(int(e.args["bytes"]) for e in copies)
-        yield "MiB", moved / 2**20, numbers(finding["detail"])[0], 0.06
+        yield "bytes", moved, *first_quantity(finding["detail"])
         yield "GB/s", moved / total, numbers(finding["detail"])[1], 0.06
 
 

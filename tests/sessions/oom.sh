@@ -4,7 +4,7 @@
 
 ask 0 'tscope memory data/oom.pickle'
 fits 24 80
-says 'CUDA OOM on device 0: tried to allocate 128\.0 MiB, 40\.0 MiB free'
+says 'CUDA OOM on device 0: tried to allocate 128 MiB, 40\.0 MiB free'
 says 'train.py:44:gather'
 says '-> set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True'
 says 'LIVE AT THE PEAK +984 MiB'

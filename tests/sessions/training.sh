@@ -5,8 +5,8 @@ needs zlib
 
 ask 0 'tscope report data/ranks_slow_loader'
 fits 24 80
-says 'rank 1 arrives .* ms late \(data loader'
-says 'saves 0.45 ms per step'
+says 'rank 1 arrives .* late \(data loader'
+says 'saves 450.9 µs per step'
 says '-> look at what its data loader reads'
 says 'where a rank.s time goes per step \(mean of 4 ranks\)'
 says 'more: --full'

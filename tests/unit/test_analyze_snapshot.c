@@ -356,15 +356,16 @@ static void an_oom(void **state)
 	 */
 	check_table(
 		a, "snapshot.oom_remedies: oom remedy verdict arithmetic",
-		"0 expandable_segments no 8.6 MiB asked > 976.6 KiB left by the driver + 5.0 MiB "
-		"free in 3 pieces, largest 2.0 MiB\n"
+		"0 expandable_segments no 8.58 MiB asked > 977 KiB left by the driver + 5.00 MiB "
+		"free in 3 pieces, largest 2.00 MiB\n"
 		"0 garbage_collection_threshold no not at that moment: a request fails only after "
 		"every whole free segment was given back, which is all that it frees earlier, and "
-		"only where a memory fraction is set: 2.0 MiB of these were left\n"
-		"0 max_split_size_mb no 8.6 MiB asked > 976.6 KiB left by the driver + 0 B free "
+		"only where a memory fraction is set: 2.00 MiB of these were left\n"
+		"0 max_split_size_mb no 8.58 MiB asked > 977 KiB left by the driver + 0 B free "
 		"beside other blocks in segments above 20 MiB, which a limit keeps whole\n"
-		"0 smaller_peak yes by at least 2.6 MiB (8.6 MiB asked - 6.0 MiB free in all); by "
-		"6.6 MiB with the pieces as they were (8.6 MiB asked - 2.0 MiB, the largest "
+		"0 smaller_peak yes by at least 2.63 MiB (8.58 MiB asked - 5.95 MiB free in all); "
+		"by "
+		"6.58 MiB with the pieces as they were (8.58 MiB asked - 2.00 MiB, the largest "
 		"piece)\n");
 	analyzed_free(a);
 }

@@ -60,8 +60,7 @@ static void verdicts(void **state)
 	}
 }
 
-#define LARGEST                                                                                    \
-	" - 55.0 MiB, the largest piece); 100.0 MiB free in all would have done in one piece"
+#define LARGEST " - 55.0 MiB, the largest piece); 100 MiB free in all would have done in one piece"
 
 static void the_arithmetic(void **state)
 {
@@ -79,17 +78,17 @@ static void the_arithmetic(void **state)
 		{ HOLED("", 62914560, 0),
 		  "60.0 MiB asked ≤ 80.0 MiB left by the driver and in whole pages of the free "
 		  "pieces, where these begin with a page; else 40.0 MiB",
-		  "60.0 MiB asked ≤ 0 B", "by up to 5.0 MiB (60.0 MiB asked" LARGEST },
+		  "60.0 MiB asked ≤ 0 B", "by up to 5.00 MiB (60.0 MiB asked" LARGEST },
 		{ HOLED("", 94371840, 0),
-		  "90.0 MiB asked ≤ 100.0 MiB free in all, but > 80.0 MiB left by the driver and "
+		  "90.0 MiB asked ≤ 100 MiB free in all, but > 80.0 MiB left by the driver and "
 		  "in "
 		  "whole pages of the free pieces",
 		  "90.0 MiB asked ≤ 0 B", "by up to 35.0 MiB (90.0 MiB asked" LARGEST },
 		{ HOLED("expandable_segments: true", 94371840, 1536),
-		  "90.0 MiB asked ≤ 1.5 KiB left by the driver + 100.0 MiB free in 2 pieces, "
+		  "90.0 MiB asked ≤ 1.50 KiB left by the driver + 100 MiB free in 2 pieces, "
 		  "largest "
 		  "55.0 MiB",
-		  "90.0 MiB asked ≤ 1.5 KiB", "by up to 35.0 MiB (90.0 MiB asked" LARGEST },
+		  "90.0 MiB asked ≤ 1.50 KiB", "by up to 35.0 MiB (90.0 MiB asked" LARGEST },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
@@ -100,7 +99,7 @@ static void the_arithmetic(void **state)
 			 "not at that moment: a request fails only after every whole free segment "
 			 "was given back, which is all that it frees earlier, and only where a "
 			 "memory fraction is set: 0 B of these were left\n"
-			 "%s left by the driver + 100.0 MiB free beside other blocks in segments "
+			 "%s left by the driver + 100 MiB free beside other blocks in segments "
 			 "above 20 MiB, which a limit keeps whole\n"
 			 "%s\n",
 			 cases[i].expandable, cases[i].split, cases[i].peak);
@@ -129,23 +128,23 @@ static void what_was_lacking(void **state)
 	} cases[] = {
 		/* 2 of 60 GiB. */
 		{ FULL("", 2147483648, 64424509440), "limit 2147483648",
-		  "no 2.0 GiB asked ≤ 60.0 GiB left by the driver: " LIMIT,
-		  "no 2.0 GiB asked ≤ 60.0 GiB left by the driver: " LIMIT,
-		  "yes by at most 2.0 GiB, below that limit, which is not recorded" },
+		  "no 2.00 GiB asked ≤ 60.0 GiB left by the driver: " LIMIT,
+		  "no 2.00 GiB asked ≤ 60.0 GiB left by the driver: " LIMIT,
+		  "yes by at most 2.00 GiB, below that limit, which is not recorded" },
 		/* For 4 MiB the driver is asked for 20: it has them, or just not. */
 		{ FULL("", 4194304, 20971520), "limit 20971520",
-		  "no 4.0 MiB asked, for which torch asks the driver for 20.0 MiB, ≤ 20.0 MiB "
+		  "no 4.00 MiB asked, for which torch asks the driver for 20.0 MiB, ≤ 20.0 MiB "
 		  "left by the driver: " LIMIT,
-		  "no 4.0 MiB asked, for which torch asks the driver for 20.0 MiB, ≤ 20.0 MiB "
+		  "no 4.00 MiB asked, for which torch asks the driver for 20.0 MiB, ≤ 20.0 MiB "
 		  "left by the driver: " LIMIT,
 		  "yes by at most 20.0 MiB, below that limit, which is not recorded" },
 		{ FULL("", 4194304, 16777216), "rounding 20971520",
-		  "no 4.0 MiB asked, for which torch asks the driver for 20.0 MiB, > 16.0 MiB "
+		  "no 4.00 MiB asked, for which torch asks the driver for 20.0 MiB, > 16.0 MiB "
 		  "left by the driver + 0 B free in pieces",
-		  "no 4.0 MiB asked, for which torch asks the driver for 20.0 MiB, > 16.0 MiB "
+		  "no 4.00 MiB asked, for which torch asks the driver for 20.0 MiB, > 16.0 MiB "
 		  "left by the driver + 0 B free in pieces",
 		  /* 20 − 16; a piece for it would need all 4, too: the driver's is told. */
-		  "yes by up to 4.0 MiB (20.0 MiB that torch asks the driver for - 16.0 MiB left "
+		  "yes by up to 4.00 MiB (20.0 MiB that torch asks the driver for - 16.0 MiB left "
 		  "by it)" },
 		/* In use: it grows by pages of 20 MiB, so 60 for 41. */
 		{ FULL("expandable_segments: true", 42991616, 62914560), "limit 62914560",
@@ -160,12 +159,12 @@ static void what_was_lacking(void **state)
 		  "device_traces: [[{action: oom, size: 4194304, device_free: 5242880, stream: "
 		  "0}]]}",
 		  "fragmentation 20971520",
-		  "likely 4.0 MiB asked (a page: 20.0 MiB) ≤ 45.0 MiB left by the driver and in "
+		  "likely 4.00 MiB asked (a page: 20.0 MiB) ≤ 45.0 MiB left by the driver and in "
 		  "whole pages of the free pieces",
-		  "perhaps 4.0 MiB asked ≤ 5.0 MiB left by the driver + 100.0 MiB free beside "
+		  "perhaps 4.00 MiB asked ≤ 5.00 MiB left by the driver + 100 MiB free beside "
 		  "other "
 		  "blocks in segments above 20 MiB, which a limit keeps whole",
-		  "yes by up to 4.0 MiB (4.0 MiB asked - 0 B, the largest piece); 105.0 MiB free "
+		  "yes by up to 4.00 MiB (4.00 MiB asked - 0 B, the largest piece); 105 MiB free "
 		  "in "
 		  "all would have done in one piece" },
 	};
@@ -293,15 +292,15 @@ static void for_a_private_pool(void **state)
 			check_table(
 				a, "snapshot.oom_remedies: verdict arithmetic",
 				"perhaps 40.0 MiB asked ≤ 40.0 MiB left by the driver and in whole "
-				"pages of the free pieces" PRIVATE "\n"
-				"no not at that moment: a request fails only after every whole "
+				"pages of the free pieces" PRIVATE
+				"\nno not at that moment: a request fails only after every whole "
 				"free segment was given back, which is all that it frees earlier, "
-				"and only where a memory fraction is set: 0 B of these were left\n"
-				"perhaps 40.0 MiB asked ≤ 0 B left by the driver + 100.0 MiB free "
-				"beside other blocks in segments above 20 MiB, which a limit keeps "
-				"whole" PRIVATE "\n"
+				"and only where a memory fraction is set: 0 B of these were "
+				"left\nperhaps 40.0 MiB asked ≤ 0 B left by the driver + 100 MiB "
+				"free beside other blocks in segments above 20 MiB, which a limit "
+				"keeps whole" PRIVATE "\n"
 				"yes by up to 40.0 MiB (40.0 MiB that torch asks the driver for - "
-				"0 B left by it); 100.0 MiB free in all would have done in one "
+				"0 B left by it); 100 MiB free in all would have done in one "
 				"piece\n");
 		analyzed_free(a);
 	}

@@ -267,59 +267,59 @@ static void causes(void **state)
 	} cases[] = {
 		{ { .compute_ns = 100, .data_ns = 1050000 },
 		  "slow_loader",
-		  "1.05 ms more per step in which it waits for its data loader" },
+		  "it waits 1.050 ms longer per step for its data loader" },
 		{ { .compute_ns = 100, .launch_ns = 2000000 },
 		  "slow_host",
-		  "2.00 ms more per step in which its device waits for its host to launch work" },
+		  "its device waits 2.000 ms longer per step for its host to launch work" },
 		{ { .compute_ns = 100, .sync_ns = 2000000 },
 		  "sync",
-		  "2.00 ms more per step in which its device idles and its host waits in "
-		  "synchronising calls" },
+		  "its device idles 2.000 ms longer per step while its host waits in synchronizing "
+		  "calls" },
 		{ { .compute_ns = 100, .copy_ns = 2000000 },
 		  "copies",
-		  "2.00 ms more per step in which its device only copies" },
+		  "its device does nothing but copy for 2.000 ms more per step" },
 		{ { .compute_ns = 100, .gap_ns = 2000000 },
 		  "unknown",
-		  "2.00 ms more per step in gaps between work that is launched" },
+		  "gaps between its queued kernels take 2.000 ms more per step" },
 		{ { .compute_ns = 110, .kernels = KERNELS(660, 220, 110, 110) },
 		  "slow_clock",
 		  "kernels 10.0 % longer throughout, as with lower clocks" },
 		/* All but gemm by half: 40 → 60 of 100 ns, 20 % of it all; 10 is half of that. */
 		{ { .compute_ns = 120, .kernels = KERNELS(600, 300, 150, 150) },
 		  "slow_kernels",
-		  "some kernels take longer: mostly norm, by 50.0 %, 0.00 ms per step" },
+		  "some kernels take longer: mostly norm, by 50.0 %, 10 ns per step" },
 		/* norm alone. */
 		{ { .compute_ns = 110, .kernels = KERNELS(600, 300, 100, 100) },
 		  "slow_kernels",
-		  "some kernels take longer: mostly norm, by 50.0 %, 0.00 ms per step" },
+		  "some kernels take longer: mostly norm, by 50.0 %, 10 ns per step" },
 		/* 120 calls of each in ten steps, 12 × 4 a step. */
 		{ { .compute_ns = 120,
 		    .kernels = "kernel gemm 120 720 blocks=7680\nkernel norm 120 240 blocks=3840\n"
 			       "kernel softmax 120 120 blocks=1920\n"
 			       "kernel add 120 120 blocks=1920\n" },
 		  "more_work",
-		  "48 kernels per step where others run 40" },
+		  "it runs 48 kernels per step, the others 40" },
 		/* As many, with a fifth more blocks. */
 		{ { .compute_ns = 120,
 		    .kernels = "kernel gemm 100 720 blocks=7680\nkernel norm 100 240 blocks=3840\n"
 			       "kernel softmax 100 120 blocks=1920\n"
 			       "kernel add 100 120 blocks=1920\n" },
 		  "more_work",
-		  "as many kernels as on the others, but larger ones: 0.00 ms more per step" },
+		  "it runs as many kernels as the others, but larger ones: 20 ns more per step" },
 		/* A kernel of its own, beside the others. */
 		{ { .compute_ns = 120, .kernels = USUAL "kernel extra 10 200\n" },
 		  "more_work",
-		  "41 kernels per step where others run 40" },
+		  "it runs 41 kernels per step, the others 40" },
 		/* A slower one in place of softmax: nothing says what it would have taken. */
 		{ { .compute_ns = 120,
 		    .kernels = "kernel gemm 100 600 blocks=6400\nkernel norm 100 200 blocks=3200\n"
 			       "kernel tiled_softmax 100 300 blocks=1600\n"
 			       "kernel add 100 100 blocks=1600\n" },
 		  "unknown",
-		  "0.00 ms more per step of compute that its kernels do not explain" },
+		  "it computes 20 ns longer per step, which its kernels do not explain" },
 		{ { .compute_ns = 120 },
 		  "unknown",
-		  "0.00 ms more per step of compute that its kernels do not explain" },
+		  "it computes 20 ns longer per step, which its kernels do not explain" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {

@@ -125,14 +125,12 @@ static void the_head_says_how_much_and_why(void **state)
 		  "fact_changes.only_a_count 3\nfact_changes.only_b_count 0\n",
 		  false,
 		  "\n FASTER the mean step is 500.0 µs (0.02 %) faster, significant (p = 0.002):\n "
-		  "the mean step takes 100.0 µs to 900.0 µs less; typical steps did not\n change\n"
-		  " MEMORY the peak +512 MiB (+50.0 %): 1.00 GiB → 1.50 GiB\n"
-		  " FINDINGS 1 new: it idles\n"
-		  " LOSS the losses differ from step 7 on\n"
-		  " SETTINGS 1 of the configuration and 2 of the environment differ\n"
-		  " FIGURES 2 others: collectives.bytes +100.0 %, efficiency.mfu -4.1 points\n"
-		  " (-29.0 %)\n METRICS 3 exist only in A; --all lists them\n nothing else changed "
-		  "significantly\n" },
+		  "the mean step takes 100.0 µs to 900.0 µs less; typical steps did not\n change\n "
+		  "MEMORY the peak +512 MiB (+50.0 %): 1.00 GiB → 1.50 GiB\n FINDINGS 1 new: it "
+		  "idles\n LOSS the losses differ from step 7 on\n SETTINGS 1 configuration and 2 "
+		  "environment settings differ\n METRICS 2 others changed: collectives.bytes "
+		  "+100.0 %, efficiency.mfu -4.1\n points (-29.0 %)\n METRICS 3 exist only in A; "
+		  "--all lists them\n nothing else changed significantly\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -191,7 +189,7 @@ static void the_first_line_cannot_be_misread(void **state)
 		  "test\n it by\n nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "reproducibility.config_count 0\nreproducibility.environment_count 2\n", false,
-		  "\n SETTINGS 2 of the environment differ\n nothing else changed "
+		  "\n SETTINGS 2 environment settings differ\n nothing else changed "
 		  "significantly\n" },
 	};
 
@@ -262,9 +260,9 @@ static void size_comes_before_certainty(void **state)
 		  "explanation.parts line=compute kind=kernel part=sgemm change_ns=44500000\n",
 		  false,
 		  "\n SETUP these runs differ in: device A100 → V100, world size 8 → 4\n UNSURE "
-		  "cannot tell whether the step changed: +46.70 ms (+45.0 %), but 1 step\n against "
-		  "1 are too few; record at least 6 of each\n +44.50 ms compute (cannot tell)\n "
-		  "+12.90 ms exposed copies\n nothing else changed significantly\n" },
+		  "cannot tell whether the step changed: +46.70 ms (+45.0 %), but A has\n 1 step "
+		  "and B 1; record at least 6 of each\n +44.50 ms compute (cannot tell)\n +12.90 "
+		  "ms exposed copies\n nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 100000\n"
 		  "step_change.change_ratio 0.001\nstep_change.a_p50_ns 100000000\n"
@@ -295,8 +293,8 @@ static void what_the_host_was_inside_is_named(void **state)
 	"explanation.lines line=launch_stall change_ns=2000000 share_ratio=0.9\n"                  \
 	"explanation.causes line=launch_stall cause=python change_ns=1500000\n"
 	static const char first[] =
-		"\n UNSURE cannot tell whether the step changed: +2.000 ms (0.0 %), but 2 steps\n "
-		"against 2 are too few; record at least 6 of each\n";
+		"\n UNSURE cannot tell whether the step changed: +2.000 ms (0.0 %), but A has 2\n "
+		"steps and B 2; record at least 6 of each\n";
 	static const struct {
 		const char *facts, *line;
 	} cases[] = {
@@ -325,7 +323,7 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "step_change.verdict same\nfact_changes.compared_count 312\n"
 		  "fact_changes.list fact=copies.bytes unit=bytes a=1 b=1 difference=0 ratio=0.0 "
 		  "verdict=same\n",
-		  false, "\n no change: all 312 figures are equal\n" },
+		  false, "\n no change: all 312 metrics are equal\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
@@ -337,8 +335,8 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "step_change.verdict undecided\nstep_change.change_ns 4000000\n"
 		  "step_change.change_ratio 0.04\nstep_change.a_count 3\nstep_change.b_count 4\n",
 		  false,
-		  "\n UNSURE cannot tell whether the step changed: +4.000 ms (+4.0 %), but 3 "
-		  "steps\n against 4 are too few; record at least 6 of each\n nothing else changed "
+		  "\n UNSURE cannot tell whether the step changed: +4.000 ms (+4.0 %), but A has "
+		  "3\n steps and B 4; record at least 6 of each\n nothing else changed "
 		  "significantly\n" },
 		{ tsi_put_changes, "step_change.verdict only_a\n", false,
 		  "\n UNSURE only A has steps: their time cannot be compared\n nothing else "
@@ -348,9 +346,9 @@ static void the_head_does_not_call_noise_a_change(void **state)
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
 		  "step_change.high_ns 1900000\nreproducibility.config_count 1\n",
 		  false,
-		  "\n SETTINGS 1 of the configuration differs\n"
-		  " no significant change: +400.0 µs (+0.4 %) of the mean step is within\n"
-		  " noise (1.100 ms less to 1.900 ms more)\n" },
+		  "\n SETTINGS 1 configuration setting differs\n no significant change: +400.0 µs "
+		  "(+0.4 %) of the mean step is within\n noise (1.100 ms less to 1.900 ms "
+		  "more)\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -427,12 +425,12 @@ static void work_that_changed_is_listed(void **state)
 		"a_step_ns=7 b_step_ns=7 change_ns=0\n";
 	const struct section_case cases[] = {
 		{ tsi_section_kernel_changes, kernels, false,
-		  "\n● KERNELS 1 new, 1 replaced, 1 with more calls\n a saved report holds the "
-		  "first rows only: what is new or gone is not known\n\n kernel, time a step A B "
-		  "change\n dq+dkv replaced 2.000 ms 3.000 ms +1.000 ms\n in place of bwd\n calls "
-		  "per step: 1 → 2\n gelu new - 500.0 µs +500.0 µs\n"
-		  " relu more calls 100.0 µs 120.0 µs +20.00 "
-		  "µs\n was relu_128\n calls per step: 10 → 12\n … and 1 more\n" },
+		  "\n● KERNELS 1 new, 1 replaced, 1 with more calls; times per step\n a saved "
+		  "report holds the first rows only: what is new or gone is not known\n\n kernel A "
+		  "B change\n dq+dkv replaced 2.000 ms 3.000 ms +1.000 ms\n in place of bwd\n "
+		  "calls per step: 1 → 2\n gelu new - 500.0 µs +500.0 µs\n relu more calls 100.0 "
+		  "µs 120.0 µs +20.00 µs\n was relu_128\n calls per step: 10 → 12\n … and 1 "
+		  "more\n" },
 		{ tsi_section_operator_changes, "operator_changes.new_count 0\n", true, "" },
 		{ tsi_section_operator_changes,
 		  "operator_changes.list change=same name=aten::mm a_calls_per_step=1 "
@@ -442,8 +440,8 @@ static void work_that_changed_is_listed(void **state)
 		  "operator_changes.list change=same name=aten::mm a_calls_per_step=1 "
 		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
 		  true,
-		  "\n● OPERATORS the same\n\n operator, a step calls host self change verdict\n "
-		  "aten::mm 1 7 ns 0 ns same\n" },
+		  "\n● OPERATORS the same; times per step\n\n operator calls host self change "
+		  "verdict\n aten::mm 1 7 ns 0 ns same\n" },
 		{ tsi_section_operator_changes,
 		  "operator_changes.faster_count 1\noperator_changes.unclear_count 2\n"
 		  "operator_changes.kinds change=faster kind=gemm a_calls_per_step=2 "
@@ -458,9 +456,9 @@ static void work_that_changed_is_listed(void **state)
 		  "operator_changes.list change=same name=aten::add a_calls_per_step=1 "
 		  "b_calls_per_step=1 a_step_ns=7 b_step_ns=7 change_ns=0\n",
 		  false,
-		  "\n● OPERATORS 1 faster, 2 cannot be told from noise\n\n category, a step "
-		  "calls host self change device change verdict\n gemm 2 8.000 µs +1.000 µs 6.000 "
-		  "µs -3.000 µs faster\n\n operator, a step calls host self change device change "
+		  "\n● OPERATORS 1 faster, 2 cannot be told from noise; times per step\n\n "
+		  "category calls host self change device change verdict\n gemm 2 8.000 µs +1.000 "
+		  "µs 6.000 µs -3.000 µs faster\n\n operator calls host self change device change "
 		  "verdict\n aten::mm 2 8.000 µs +1.000 µs 6.000 µs -3.000 µs faster\n aten::t "
 		  "2→2.5 800 ns +100 ns - - cannot tell\n" },
 		{ tsi_section_module_changes,
@@ -468,8 +466,8 @@ static void work_that_changed_is_listed(void **state)
 		  "module_changes.list change=slower name=GPT.Block.*.Linear[0] a_calls_per_step=2 "
 		  "b_calls_per_step=2 a_step_ns=7000 b_step_ns=8000 change_ns=1000\n",
 		  false,
-		  "\n● MODULES 1 slower\n\n module, a step calls host self change verdict\n "
-		  "GPT.Block.*.Linear[0] 2 8.000 µs +1.000 µs slower\n" },
+		  "\n● MODULES 1 slower; times per step\n\n module calls host self change "
+		  "verdict\n GPT.Block.*.Linear[0] 2 8.000 µs +1.000 µs slower\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -567,12 +565,13 @@ static void work_says_which_rank_it_is_of(void **state)
 	static const struct {
 		const char *ranks, *title;
 	} cases[] = {
-		{ "", "\n● KERNELS 1 new\n" },
+		{ "", "\n● KERNELS 1 new; times per step\n" },
 		{ "kernel_changes.a_rank 3\nkernel_changes.b_rank 3\n",
-		  "\n● KERNELS 1 new, of rank 3\n" },
+		  "\n● KERNELS 1 new, of rank 3; times per step\n" },
 		{ "kernel_changes.a_rank 1\nkernel_changes.b_rank 2\n",
-		  "\n● KERNELS 1 new, of rank 1 in A and rank 2 in B\n" },
-		{ "kernel_changes.b_rank 2\n", "\n● KERNELS 1 new, of rank 2 in B\n" },
+		  "\n● KERNELS 1 new, of rank 1 in A and rank 2 in B; times per step\n" },
+		{ "kernel_changes.b_rank 2\n",
+		  "\n● KERNELS 1 new, of rank 2 in B; times per step\n" },
 	};
 	char facts[512];
 
@@ -602,16 +601,10 @@ static void memory_that_changed_is_listed(void **state)
 		  "fact_changes.list fact=memory.peak_alloc_bytes unit=bytes a=1000 b=1001 "
 		  "difference=1 ratio=0.001 verdict=exact\n",
 		  false,
-		  "\n● MEMORY +1.00 MiB live at the end\n"
-		  "\n figure A B "
-		  "change\n"
-		  " memory.fragmentation 10.0 % 20.0 % +10.0 "
-		  "points\n"
-		  "\n live at the end, by site A B "
-		  "change\n"
-		  " /a/model.py:12:forward grew 1.00 MiB 2.00 MiB +1.00 "
-		  "MiB\n"
-		  " blocks: 1 → 2\n" },
+		  "\n● MEMORY +1.00 MiB live at the end\n\n metric A B change\n "
+		  "memory.fragmentation 10.0 % 20.0 % +10.0 points\n\n live at the end, by site A "
+		  "B change\n /a/model.py:12:forward grew 1.00 MiB 2.00 MiB +1.00 MiB\n blocks: 1 "
+		  "→ 2\n" },
 		/* What came and went is no line, nor is a block without a stack without a name. */
 		{ tsi_section_memory_changes,
 		  "allocation_changes.change_bytes 0\n"
@@ -718,9 +711,8 @@ static void untested_figures_are_told_with_a_change(void **state)
 	const struct section_case cases[] = {
 		{ tsi_section_fact_changes, facts, false, "" },
 		{ tsi_section_fact_changes, changed, false,
-		  "\n● OTHER FIGURES that changed\n"
-		  "\n figure A B change\n"
-		  " efficiency.mfu untested 40.0 % 30.0 % -10.0 points\n" },
+		  "\n● OTHER METRICS that changed\n\n metric A B change\n efficiency.mfu untested "
+		  "40.0 % 30.0 % -10.0 points\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -743,13 +735,8 @@ static void other_figures_are_told_once(void **state)
 		"fact_changes.list fact=integrity.verdict unit=text a=sound b=cut verdict=exact\n";
 	const struct section_case cases[] = {
 		{ tsi_section_fact_changes, facts, false,
-		  "\n● OTHER FIGURES that changed\n"
-		  "\n figure A B "
-		  "change\n"
-		  " collectives.bytes per step 1.00 KiB 2.00 KiB +1.00 "
-		  "KiB\n"
-		  " integrity.verdict sound cut "
-		  "-\n" },
+		  "\n● OTHER METRICS that changed\n\n metric A B change\n collectives.bytes per "
+		  "step 1.00 KiB 2.00 KiB +1.00 KiB\n integrity.verdict sound cut -\n" },
 		{ tsi_section_fact_changes, "", false, "" },
 	};
 	char *text;

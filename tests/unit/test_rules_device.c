@@ -81,8 +81,8 @@
 static const struct rule_case cases[] = {
 	/* The largest cause gives the finding's. */
 	{ "GPU.IDLE", FIRES, IDLE(21, DATA(15) GAP(5)), NULL,
-	  "med: the device is idle for 21.0 % of the step, mostly due to the data loader (15.0 % "
-	  "the data loader; 5.0 % gaps between queued kernels) [15000000 ns]" },
+	  "med: the device is idle for 21.0 % of the step, mostly due to data loading (15.0 % data "
+	  "loading; 5.0 % gaps between queued kernels) [15000000 ns]" },
 	{ "GPU.IDLE", FIRES, IDLE(21, GAP(20)), NULL,
 	  "high: the device is idle for 21.0 % of the step, mostly due to gaps between queued "
 	  "kernels (20.0 % gaps between queued kernels) [20000000 ns]" },
@@ -128,14 +128,14 @@ static const struct rule_case cases[] = {
 		"copies.by_direction direction=h2d pageable=no total_ns=25000000 "
 		"bytes_per_second=12500000000.0\n",
 	  NULL,
-	  "med: exposed memory copies take 10.0 % of the step (most time goes to h2d: 25.00 ms in "
-	  "the trace, 12.5 GB/s) [10000000 ns]" },
+	  "med: exposed memory copies take 10.0 % of the step (mostly h2d: 25.00 ms in the trace, "
+	  "12.5 GB/s) [10000000 ns]" },
 	{ "COPY.EXPOSED", FIRES,
 	  STEPS "budget.exposed_copy_total_ns 20000000\n"
 		"copies.by_direction direction=fill pageable=no total_ns=25000000\n",
 	  NULL,
-	  "med: exposed memory copies take 10.0 % of the step (most time goes to fill: 25.00 ms in "
-	  "the trace) [10000000 ns]" },
+	  "med: exposed memory copies take 10.0 % of the step (mostly fill: 25.00 ms in the trace) "
+	  "[10000000 ns]" },
 	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_total_ns 2000000\n", NULL, "" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 10000000\n", NULL,
 	  "med: exposed memory copies take 5.0 % of the step [5000000 ns]" },
@@ -299,7 +299,7 @@ static const struct rule_case cases[] = {
 	  "med: " SLOW
 	  "34.0 % of device time (8.0 % float32 without TF32; 26.0 % on the plain cores; "
 	  "aten::mm 8192x4096, 4096x1024 fp16 could be 10.00 ms per step shorter; aten::mm "
-	  "8192x4096, 4096x1024 fp32 could be 7.00 ms per step shorter) [20000000 ns]" },
+	  "8192x4096, 4096x1024 fp32 could be 7.000 ms per step shorter) [20000000 ns]" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 20000000, ""), NULL,
 	  "med" },
 	{ "KERNEL.NO_TENSOR_CORES", AT, SHAPES OPERATOR("fp16", "no", 8, 19999999, ""), NULL, "" },
@@ -315,11 +315,11 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.PADDING", FIRES,
 	  PRODUCTS PRODUCT("bf16", 4, "cutlass_nn_align4", 20000000, 12000000) "\n", NULL,
 	  "med: 20.0 %" UNALIGNED " (25 % of the time of matrix kernels; aten::mm 82x83, 83x84 "
-	  "bf16 could be 8.00 ms per step shorter) [8000000 ns]" },
+	  "bf16 could be 8.000 ms per step shorter) [8000000 ns]" },
 	/* A device that is not known: the kernel's name says it, and no gain. */
 	{ "KERNEL.PADDING", FIRES, PRODUCTS UNKNOWN(4000000), NULL,
 	  "low: 4.0 %" UNALIGNED
-	  " (5 % of the time of matrix kernels; aten::mm tf32 takes 4.00 ms per step)" },
+	  " (5 % of the time of matrix kernels; aten::mm tf32 takes 4.000 ms per step)" },
 	{ "KERNEL.PADDING", QUIET, PRODUCTS PRODUCT("bf16", 8, "g", 60000000, 6000000) "\n", NULL,
 	  "" },
 	{ "KERNEL.PADDING", QUIET, PRODUCTS PRODUCT("fp32", 1, "g", 60000000, 6000000) "\n", NULL,

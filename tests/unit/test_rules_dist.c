@@ -62,22 +62,22 @@
 
 static const struct rule_case cases[] = {
 	{ "DIST.STRAGGLER", FIRES, STEPS SLOW("5", "0.04", "4000000") COST("4000000", "0.04"), NULL,
-	  "med: rank 5 computes 4.0 % longer than the others; fixing it saves 4.00 ms per step "
+	  "med: rank 5 computes 4.0 % longer than the others; fixing it saves 4.000 ms per step "
 	  "[4000000 ns]" },
 	/* The worst costs most, whatever its excess. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("2", "0.09", "6000000") SLOW("5", "0.08", "8000000") COST("9000000", "0.09"),
 	  NULL,
 	  "med: 2 ranks are late, most of all rank 5, which computes 8.0 % longer than the others; "
-	  "fixing them saves 9.00 ms per step (ranks 2, 5) [9000000 ns]" },
+	  "fixing them saves 9.000 ms per step (ranks 2, 5) [9000000 ns]" },
 	/* Most of it before one collective. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("17", "4.3", "68000000")
 		  COST("68000000", "0.14") "stragglers.causes rank=17 cause=slow_host "
 					   "late_ns=383000000 before='all_reduce #2'\n",
 	  NULL,
-	  "high: rank 17 arrives 383.00 ms late (host, before all_reduce #2); fixing it saves "
-	  "68.00 ms per step [68000000 ns]" },
+	  "high: rank 17 arrives 383.0 ms late (host, before all_reduce #2); fixing it saves 68.00 "
+	  "ms per step [68000000 ns]" },
 	/* Its experts receive 1.1 times the mean. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("5", "0.5", "2000000") COST("2000000", "0.02")
@@ -85,7 +85,7 @@ static const struct rule_case cases[] = {
 			"a") "experts.busiest_rank 5\nexperts.ranks rank=5 load_ratio=1.1\n",
 	  NULL,
 	  "med: rank 5 computes 50.0 % longer than the others (busier experts); fixing it saves "
-	  "2.00 ms per step (a) [2000000 ns]" },
+	  "2.000 ms per step (a) [2000000 ns]" },
 	{ "DIST.STRAGGLER", AT,
 	  STEPS SLOW("5", "0.5", "2000000") COST("2000000", "0.02")
 		  CAUSE("5", "more_work",
@@ -97,7 +97,7 @@ static const struct rule_case cases[] = {
 		"stall_count=3 stall_steps='7, 21, 40' stall_ns=310000000 stall_of=50\n" COST(
 			"18600000", "0.11") CAUSE("5", "slow_loader", "a"),
 	  NULL,
-	  "high: rank 5 stalls in 3 of 50 steps (7, 21, 40), up to 310.00 ms (data loader); fixing "
+	  "high: rank 5 stalls in 3 of 50 steps (7, 21, 40), up to 310.0 ms (data loader); fixing "
 	  "these saves 18.60 ms per step (a) [18600000 ns]" },
 	/* pytscope's rule names a rank, which chance may have made: it is a fact, no finding. */
 	{ "DIST.STRAGGLER", QUIET, STEPS LOST("0.5") STRAGGLER_3("0.3"), NULL, "" },
@@ -129,18 +129,18 @@ static const struct rule_case cases[] = {
 		  COST("2000000", "0.02") "stragglers.groups kind=node name=h2 late_count=2 "
 					  "rank_count=2\n",
 	  NULL,
-	  "med: rank 5 is 4.0 % slower than the others (data loader); fixing it saves 2.00 ms per "
+	  "med: rank 5 is 4.0 % slower than the others (data loader); fixing it saves 2.000 ms per "
 	  "step (1.20 ms more in its loader; node h2: 2 of its 2 ranks are slow) [2000000 ns]" },
 	/* What could not be seen: said with a finding, and instead of none. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("5", "0.04", "1") COST("4000000", "0.04") DOUBT("3 steps are too few"), NULL,
-	  "med: rank 5 computes 4.0 % longer than the others; fixing it saves 4.00 ms per step (3 "
+	  "med: rank 5 computes 4.0 % longer than the others; fixing it saves 4.000 ms per step (3 "
 	  "steps are too few) [4000000 ns]" },
 	{ "DIST.STRAGGLER", SKIPPED, STEPS DOUBT("3 steps are too few to be certain"), NULL,
 	  "skipped: 3 steps are too few to be certain" },
 	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2"), NULL,
 	  "med: load imbalance: 8.0 % of compute time is lost waiting for the slowest rank "
-	  "(compute varies by 20.0 % across ranks (standard deviation); the slowest is 4.00 ms "
+	  "(compute varies by 20.0 % across ranks (standard deviation); the slowest is 4.000 ms "
 	  "behind the median) [9000000 ns]" },
 	{ "DIST.LOAD_IMBALANCE", QUIET, LOST("0.2") UNEVEN("0.1"), NULL, "" },
 	/* A straggler explains it. */
@@ -155,7 +155,7 @@ static const struct rule_case cases[] = {
 	  NULL, "" },
 	{ "DIST.LOAD_IMBALANCE", FIRES, LOST("0.08") UNEVEN("0.2") GAINS("700000"), NULL,
 	  "med: load imbalance: 8.0 % of compute time is lost waiting for the slowest rank "
-	  "(compute varies by 20.0 % across ranks (standard deviation); the slowest is 4.00 ms "
+	  "(compute varies by 20.0 % across ranks (standard deviation); the slowest is 4.000 ms "
 	  "behind the median) [700000 ns]" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.15"), NULL, "med: load imbalance" },
 	{ "DIST.LOAD_IMBALANCE", AT, LOST("0.05") UNEVEN("0.1499"), NULL, "" },

@@ -46,7 +46,7 @@ static const struct rule_case cases[] = {
 	{ "HANG.MISSING_CALL", QUIET, HANG("in_flight", ""), NULL, "" },
 	{ "HANG.MISSING_CALL", QUIET, HANG("none", ""), NULL, "" },
 	{ "HANG.MISMATCH", FIRES, HANG("size", "hang.detail rank 6 has [8], rank 4 [4]\n"), NULL,
-	  "high: all_reduce #1841: rank 6 has other sizes: rank 6 has [8], rank 4 [4]" WAIT },
+	  "high: all_reduce #1841: rank 6 passed another size: rank 6 has [8], rank 4 [4]" WAIT },
 	{ "HANG.MISMATCH", FIRES, HANG("dtype", "hang.detail x\nhang.is_tie yes\n"), NULL,
 	  "high: all_reduce #1841: rank 6 do not agree: x" WAIT },
 	{ "HANG.MISMATCH", FIRES,

@@ -123,7 +123,7 @@ static const struct rule_case cases[] = {
 	  TRANSFERS LIKES "transfers.slow_links ranks='2, 3' kind=send_recv message_bytes=1048576 "
 			  "bus_bytes_per_second=1000000000.0 slowdown_ratio=0.6 p_value=0.0001\n",
 	  NULL,
-	  "high: send_recv of 1.0 MiB between ranks 2, 3 takes 60 % longer than between other "
+	  "high: send_recv of 1.00 MiB between ranks 2, 3 takes 60 % longer than between other "
 	  "ranks (bus bandwidth 1.0 GB/s, comparable links 1.6 GB/s; which ranks share a node is "
 	  "unknown: it may be the only link between nodes)" },
 	{ "DIST.SLOW_LINK", QUIET, TRANSFERS LIKES, NULL, "" },
@@ -170,8 +170,8 @@ static const struct rule_case cases[] = {
 	/* Where it is known, waiting is judged, with or without an ideal to hold it against. */
 	{ "DIST.PIPELINE_BUBBLE", FIRES,
 	  INFERRED "pipeline.stall_ratio 0.35\npipeline.excess_ns_per_step 7000000\n", NULL,
-	  "high: pipeline stages idle for 40.0 % of the step (35.0 % of compute and waiting is "
-	  "waiting; 20.0 points above the ideal 20.0 %) [7000000 ns]" },
+	  "high: pipeline stages idle for 40.0 % of the step (bubble fraction 35.0 % without other "
+	  "stalls, ideal 20.0 %) [7000000 ns]" },
 	{ "DIST.PIPELINE_BUBBLE", AT, "pipeline.bubble_ratio 0.6\npipeline.stall_ratio 0.2499\n",
 	  NULL, "" },
 	{ "DIST.PIPELINE_BUBBLE", AT, "pipeline.bubble_ratio 0.6\npipeline.stall_ratio 0.25\n",

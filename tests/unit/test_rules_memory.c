@@ -70,8 +70,8 @@ static const struct rule_case cases[] = {
 	/* 6 of 10 GiB on a device of 12: 0.4 is idle, 0.83 of it taken. */
 	{ "MEMORY.FRAGMENTATION", FIRES,
 	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 12884901888\n", NULL,
-	  "med: 40.0 % of the reserved device memory is idle even at the peak (at the peak 6144.0 "
-	  "MiB allocated, 10240.0 MiB reserved; the device has 12288.0 MiB)" },
+	  "med: 40.0 % of the reserved device memory is idle even at the peak (6.00 GiB allocated "
+	  "at the peak, 10.0 GiB reserved; the device has 12.0 GiB)" },
 	/* The same on one of 80 GiB: a mean of 0.6 between steps is no matter either. */
 	{ "MEMORY.FRAGMENTATION", QUIET,
 	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 85899345920\n"
@@ -82,13 +82,13 @@ static const struct rule_case cases[] = {
 	  PEAKS("6442450944", "10737418240") "device_busy.memory_max_bytes 85899345920\n"
 					     "memory.oom_count 1\n",
 	  NULL,
-	  "med: 40.0 % of the reserved device memory is idle even at the peak (at the peak 6144.0 "
-	  "MiB allocated, 10240.0 MiB reserved; the device has 81920.0 MiB; requests failed or "
-	  "flushed the cache)" },
+	  "med: 40.0 % of the reserved device memory is idle even at the peak (6.00 GiB allocated "
+	  "at the peak, 10.0 GiB reserved; the device has 80.0 GiB; requests failed or flushed the "
+	  "cache)" },
 	/* Nothing says how much the device has. */
 	{ "MEMORY.FRAGMENTATION", FIRES, PEAKS("1073741824", "2147483648"), NULL,
-	  "low: 50.0 % of the reserved device memory is idle even at the peak (at the peak 1024.0 "
-	  "MiB allocated, 2048.0 MiB reserved; no request failed: harmless while the device has "
+	  "low: 50.0 % of the reserved device memory is idle even at the peak (1.00 GiB allocated "
+	  "at the peak, 2.00 GiB reserved; no request failed: harmless while the device has "
 	  "room)" },
 	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886080"), NULL, "low: 20.0 %" },
 	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886079"), NULL, "" },
@@ -112,9 +112,8 @@ static const struct rule_case cases[] = {
 	  "low: 50.0 %" },
 	/* Of a snapshot: 96 of 128 MiB are in use at the peak. */
 	{ "MEMORY.FRAGMENTATION", FIRES, HELD("100663296", "134217728"), NULL,
-	  "low: 25.0 % of the reserved device memory is idle even at the peak (at the peak 96.0 "
-	  "MiB allocated, 128.0 MiB reserved; no request failed: harmless while the device has "
-	  "room)" },
+	  "low: 25.0 % of the reserved device memory is idle even at the peak (96.0 MiB allocated "
+	  "at the peak, 128 MiB reserved; no request failed: harmless while the device has room)" },
 	{ "MEMORY.FRAGMENTATION", FIRES, HELD("67108864", "134217728") "snapshot.retry_count 1\n",
 	  NULL, "med: 50.0 %" },
 	{ "MEMORY.FRAGMENTATION", QUIET, HELD("120795955", "134217728"), NULL, "" },
@@ -130,7 +129,7 @@ static const struct rule_case cases[] = {
 	  NULL, "skipped: snapshot.peak_allocated_bytes is not reliable: entries are missing" },
 	/* 5 MiB a step. */
 	{ "MEMORY.GROWTH", FIRES, GROWTH("5242880.0", "40", "314572800"), NULL,
-	  "high: allocated memory grows by 5.00 MiB per step (200.0 MiB over 40 steps; peak 300.0 "
+	  "high: allocated memory grows by 5.00 MiB per step (200 MiB over 40 steps; peak 300 "
 	  "MiB)" },
 	{ "MEMORY.GROWTH", QUIET, GROWTH("1000.0", "1000", "104857600"), NULL, "" },
 	/* It shrinks. */
@@ -211,8 +210,8 @@ static const struct rule_case cases[] = {
 	  "MEMORY.GROWTH.steps=19", "high: allocated" },
 	{ "MEMORY.INACTIVE_SPLIT", FIRES,
 	  SPLIT("0.15", "536870912") "snapshot.largest_free_bytes 67108864\n", NULL,
-	  "med: 15.0 % of reserved memory is idle in split segments (512.0 MiB that no other "
-	  "stream, pool or process can use; the largest free block is 64.0 MiB)" },
+	  "med: 15.0 % of reserved memory is idle in split segments (512 MiB that no other stream, "
+	  "pool or process can use; the largest free block is 64.0 MiB)" },
 	{ "MEMORY.INACTIVE_SPLIT", QUIET, SPLIT("0.05", "1073741824"), NULL, "" },
 	/* 256 MiB */
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.1", "268435456"), NULL, "med: 10.0 %" },
@@ -222,7 +221,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.2499", "268435456"), NULL, "med: 25.0 %" },
 	/* At the peak 90 % of 10 GiB were in use. */
 	{ "MEMORY.INACTIVE_SPLIT", FIRES, USED("9663676417", "") SPLIT("0.5", "5368709120"), NULL,
-	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no other "
+	  "low: 50.0 % of reserved memory is idle in split segments (5.00 GiB that no other "
 	  "stream, pool or process can use; at the peak nearly all was in use)" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, USED("9663676416", "") SPLIT("0.5", "5368709120"), NULL,
 	  "low: 50.0 %" },
@@ -251,7 +250,7 @@ static const struct rule_case cases[] = {
 	  USED("5368709120", "snapshot.oom_count 0\nsnapshot.retry_count 0\n")
 		  SPLIT("0.5", "5368709120"),
 	  NULL,
-	  "low: 50.0 % of reserved memory is idle in split segments (5120.0 MiB that no other "
+	  "low: 50.0 % of reserved memory is idle in split segments (5.00 GiB that no other "
 	  "stream, pool or process can use; no request failed)" },
 	{ "MEMORY.INACTIVE_SPLIT", CHANGED, USED("9663676415", "") SPLIT("0.5", "5368709120"),
 	  "MEMORY.INACTIVE_SPLIT.peak=0.8", "low: 50.0 %" },
@@ -262,22 +261,22 @@ static const struct rule_case cases[] = {
 	  RESIDENT("600000000000", "104857600", "0.1", "0.857142857") GROWN_AT
 	  "host_memory.growth_bytes 94371840\n",
 	  NULL,
-	  "med: resident memory keeps growing: by 100.0 MiB in the second half of the capture "
-	  "(10.0 %, 60.00 MiB per minute; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
+	  "med: resident memory grew by 100 MiB in the second half of the capture (+10.0 %; 60.0 "
+	  "MiB per minute; most of it, 100 MiB, at /home/u/train.py:41:step)" },
 	{ "MEMORY.HOST_GROWTH", FIRES, RESIDENT("600000000000", "1048576000", "0.8", "1"), NULL,
-	  "high: resident memory keeps growing: by 1000.0 MiB in the second half of the capture "
-	  "(80.0 %, 60.00 MiB per minute)" },
+	  "high: resident memory grew by 1000 MiB in the second half of the capture (+80.0 %; 60.0 "
+	  "MiB per minute)" },
 	/* What is live accounts for 10 MiB of 100. */
 	{ "MEMORY.HOST_GROWTH", FIRES,
 	  RESIDENT("600000000000", "104857600", "0.2",
 		   "1") "host_memory.growth_bytes 10485760\n" GROWN_AT,
 	  NULL,
-	  "med: resident memory keeps growing: by 100.0 MiB in the second half of the capture "
-	  "(20.0 %, 60.00 MiB per minute)" },
+	  "med: resident memory grew by 100 MiB in the second half of the capture (+20.0 %; 60.0 "
+	  "MiB per minute)" },
 	{ "MEMORY.HOST_GROWTH", FIRES, LIVE("600000000000", "104857600", "157286400") GROWN_AT,
 	  NULL,
-	  "med: 100.0 MiB were allocated in the second half of the capture and never freed (66.7 % "
-	  "of the peak; most of it, 100.0 MiB, at /home/u/train.py:41:step)" },
+	  "med: 100 MiB were allocated in the second half of the capture and never freed (66.7 % "
+	  "of the peak; most of it, 100 MiB, at /home/u/train.py:41:step)" },
 	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "0", "0", "0"), NULL, "" },
 	/* Once, and to and fro. */
 	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "1073741824", "2", "0.142857"),
@@ -370,37 +369,37 @@ static const struct rule_case cases[] = {
 						      "snapshot.oom_largest_free_bytes 268435456\n"
 						      "snapshot.oom_site train.py:7:step\n",
 	  NULL,
-	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 40.0 MiB free (fragmentation: "
-	  "700.0 MiB was free in segments and 40.0 MiB on the device; the largest free block was "
-	  "256.0 MiB; requested at train.py:7:step)" },
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 40.0 MiB free (fragmentation: "
+	  "700 MiB was free in segments and 40.0 MiB on the device; the largest free block was 256 "
+	  "MiB; requested at train.py:7:step)" },
 	{ "MEMORY.OOM", FIRES,
 	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n", NULL,
-	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 0 B free (100.0 MiB short even "
-	  "if all free memory were in one piece)" },
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
+	  "all free memory were in one piece)" },
 	/* A piece of the default pool that would do: it was for another pool. */
 	{ "MEMORY.OOM", FIRES,
 	  OOM("0", "fragmentation", "perhaps") "snapshot.oom_free_bytes 734003200\n"
 					       "snapshot.oom_largest_free_bytes 734003200\n",
 	  NULL,
-	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 0 B free (fragmentation: 700.0 "
-	  "MiB was free in segments and 0 B on the device)" },
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (fragmentation: 700 MiB "
+	  "was free in segments and 0 B on the device)" },
 	/* 60 GiB are left. */
 	{ "MEMORY.OOM", FIRES,
 	  OOM("64424509440", "limit", "no") "snapshot.oom_fits_unfragmented yes\n", NULL,
-	  "high: CUDA OOM on device 0: tried to allocate 512.0 MiB, 60.0 GiB free (the driver had "
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 60.0 GiB free (the driver had "
 	  "enough left: a process limit such as set_per_process_memory_fraction refused it)" },
 	{ "MEMORY.OOM", FIRES,
 	  "snapshot.oom_count 1\nsnapshot.oom_size_bytes 4194304\n"
 	  "snapshot.oom_device_free_bytes 16777216\nsnapshot.oom_cause rounding\n"
 	  "snapshot.oom_driver_bytes 20971520\n",
 	  NULL,
-	  "high: CUDA OOM on device 0: tried to allocate 4.0 MiB, 16.0 MiB free (torch rounds it "
+	  "high: CUDA OOM on device 0: tried to allocate 4.00 MiB, 16.0 MiB free (torch rounds it "
 	  "up to 20.0 MiB, more than the driver had left)" },
 	{ "MEMORY.OOM", FIRES,
 	  "snapshot.oom_count 1\nsnapshot.oom_size_bytes 512\nsnapshot.oom_device_free_bytes 0\n",
 	  NULL, "high: CUDA OOM on device 0: tried to allocate 512 B, 0 B free" },
 	{ "MEMORY.OOM", FIRES, "snapshot.oom_count 3\nsnapshot.oom_size_bytes 536870912\n", NULL,
-	  "high: CUDA OOM: tried to allocate 512.0 MiB (the last of 3 requests that failed)" },
+	  "high: CUDA OOM: tried to allocate 512 MiB (the last of 3 requests that failed)" },
 	{ "MEMORY.OOM", FIRES, "memory.oom_count 2\n", NULL,
 	  "high: out of memory: 2 requests for device memory failed" },
 	{ "MEMORY.OOM", FIRES, "memory.oom_count 0\nmemory_stats.num_ooms 1\n", NULL,

@@ -64,7 +64,7 @@ static const struct rule_case cases[] = {
 	  "15.0 µs on average) [15000000 ns]" },
 	{ "KERNEL.SHORT", FIRES, GAPS(2000, 30, 10) LAUNCHER("launch_less", "aten::mul", 6), NULL,
 	  "med: 15.0 % of the step is idle between kernels shorter than 10 µs (1000 gaps per step, "
-	  "15.0 µs on average; 3.00 ms per step before aten::mul) [15000000 ns]" },
+	  "15.0 µs on average; 3.000 ms per step before aten::mul) [15000000 ns]" },
 	{ "KERNEL.SHORT", QUIET, GAPS(2000, 10, 0), NULL, "" },
 	{ "KERNEL.SHORT", AT, GAPS(2000, 20, 0), NULL, "med" },
 	{ "KERNEL.SHORT", AT, GAPS(2000, 19, 0), NULL, "" },
@@ -101,7 +101,7 @@ static const struct rule_case cases[] = {
 
 	{ "COPY.SMALL", FIRES, COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2), NULL,
 	  "med: 300 small copies (64 KiB or less) per step take 6.0 % of its time (1.0 % copying, "
-	  "5.0 % idle gaps before the copies; 1.00 ms per step in aten::copy_) [6000000 ns]" },
+	  "5.0 % idle gaps before the copies; 1.000 ms per step in aten::copy_) [6000000 ns]" },
 	{ "COPY.SMALL", FIRES,
 	  COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2)
 		  LAUNCHER("small_copy",
@@ -110,7 +110,7 @@ static const struct rule_case cases[] = {
 			   1),
 	  NULL,
 	  "med: 300 small copies (64 KiB or less) per step take 6.0 % of its time (1.0 % copying, "
-	  "5.0 % idle gaps before the copies; 1.00 ms per step in aten::copy_, 0.50 ms in "
+	  "5.0 % idle gaps before the copies; 1.000 ms per step in aten::copy_, 500.0 µs in "
 	  "aten::cat; the longest aten::cat in Block_3.Attention_3, model.py(41): forward) "
 	  "[6000000 "
 	  "ns]" },
@@ -154,13 +154,13 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "low: the optimizer launches 480 kernels per step, one tensor at a time (they run for "
 	  "2.0 % of the step; idle gaps before them take 2.0 %; 50 of them fill gradients with "
-	  "zeros; 0.50 ms per step in aten::fill_) [4000000 ns]" },
+	  "zeros; 500.0 µs per step in aten::fill_) [4000000 ns]" },
 	{ "KERNEL.OPTIMIZER", AT,
 	  OPTIMIZER(1000, 0, 4, 4) "opportunities.by_operator remedy=optimizer "
 				   "operator=aten::fill_ event=k count=99 ns=1000000\n",
 	  NULL,
 	  "low: the optimizer launches 500 kernels per step, one tensor at a time (they run for "
-	  "2.0 % of the step; idle gaps before them take 2.0 %; 0.50 ms per step in aten::fill_) "
+	  "2.0 % of the step; idle gaps before them take 2.0 %; 500.0 µs per step in aten::fill_) "
 	  "[4000000 ns]" },
 	/* Some update many tensors: it is foreach or fused. */
 	{ "KERNEL.OPTIMIZER", QUIET, OPTIMIZER(960, 1, 4, 4), NULL, "" },

@@ -118,7 +118,7 @@ static const struct rule_case cases[] = {
 	{ "DIST.MISSING_RANK", AT, MISSING(3, 8), NULL, "med" },
 
 	{ "DIST.SKEW", FIRES, SKEW(8000000), NULL,
-	  "med: the slowest rank arrives 8.00 ms (8.0 % of the step) after the median rank "
+	  "med: the slowest rank arrives 8.000 ms (8.0 % of the step) after the median rank "
 	  "[8000000 ns]" },
 	{ "DIST.SKEW", QUIET, SKEW(1000000), NULL, "" },
 	{ "DIST.SKEW", QUIET, "distributed.mean_step_wall_ns 0\ndistributed.sync_skew_ns 0\n", NULL,
@@ -131,8 +131,8 @@ static const struct rule_case cases[] = {
 	  SKEW(1000000) "stragglers.skew_ns 9000000\nstep_time.mean_ns 90000000\n"
 			"arrivals.mean_skew_ns 2000000\nwhat_if.balanced_gain_ns 4000000\n",
 	  NULL,
-	  "low: the slowest rank arrives 9.00 ms (10.0 % of the step) after the median rank (the "
-	  "last rank reaches a collective 2.00 ms after the first) [4000000 ns]" },
+	  "low: the slowest rank arrives 9.000 ms (10.0 % of the step) after the median rank (the "
+	  "last rank reaches a collective 2.000 ms after the first) [4000000 ns]" },
 	{ "DIST.SKEW", QUIET,
 	  SKEW(9000000) "stragglers.skew_ns 1000000\nstep_time.mean_ns 90000000\n", NULL, "" },
 	{ "DIST.SKEW", AT, SKEW(0) "stragglers.skew_ns 5\nstep_time.mean_ns 100\n", NULL, "med" },
@@ -165,7 +165,7 @@ static const struct rule_case cases[] = {
 	{ "DIST.WAIT", FIRES,
 	  WAIT("0.35") WAITS("0", "3000000") WAITS("1", "0") WAITS("2", "2000000"), NULL,
 	  "med: ranks wait for one another for 30.0 % of the step (86 % of communication) (rank 1 "
-	  "waits least (0.00 ms per step, the others 2.50 ms): they wait for it) [3000000 ns]" },
+	  "waits least (0 ns per step, the others 2.500 ms): they wait for it) [3000000 ns]" },
 	/* Everybody waits alike: nobody is named. */
 	{ "DIST.WAIT", FIRES, WAIT("0.35") WAITS("0", "3000000") WAITS("1", "2000000"), NULL,
 	  "med: ranks wait for one another for 30.0 % of the step (86 % of communication) [3000000 "
@@ -181,7 +181,7 @@ static const struct rule_case cases[] = {
 				       "rank=1 excess_ratio=0.1\n",
 	  NULL,
 	  "med: ranks wait for one another for 10.0 % of the step (93 % of communication) (rank 1 "
-	  "waits least (0.50 ms per step, the others 1.50 ms): they wait for it) [1000000 ns]" },
+	  "waits least (500.0 µs per step, the others 1.500 ms): they wait for it) [1000000 ns]" },
 	{ "DIST.WAIT", FIRES,
 	  WAIT("0.9") WAITED("100") WAITS("0", "1500000")
 		  WAITS("1", "500000") "stragglers.ranks rank=0 excess_ratio=0.1\nstragglers.ranks "

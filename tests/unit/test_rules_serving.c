@@ -27,22 +27,22 @@ static const struct rule_case cases[] = {
 	{ "SERVING.HOST_GAP", FIRES, GAP("0.23") "idle.python_ns 5000000\nidle.sync_ns 1000000\n",
 	  NULL,
 	  "high: the device idles between iterations for 23.0 % of the time, waiting for the "
-	  "engine's host (6.00 ms before each iteration) [6000000 ns]" },
+	  "engine's host (6.000 ms before each iteration) [6000000 ns]" },
 	/* Of 8 ms of host causes 6 are between iterations. */
 	{ "SERVING.HOST_GAP", FIRES,
 	  GAP("0.23") "idle.python_ns 6000000\nidle.op_overhead_ns 2000000\n", NULL,
 	  "high: the device idles between iterations for 23.0 % of the time, waiting for the "
-	  "engine's host (6.00 ms before each iteration) [6000000 ns]" },
+	  "engine's host (6.000 ms before each iteration) [6000000 ns]" },
 	{ "SERVING.HOST_GAP", AT, GAP("0.10"), NULL,
 	  "high: the device idles between iterations for 10.0 % of the time, waiting for the "
-	  "engine's host (6.00 ms before each iteration)" },
+	  "engine's host (6.000 ms before each iteration)" },
 	{ "SERVING.HOST_GAP", FIRES, GAP("0.23") PART("sampling", "0.6"), NULL,
 	  "high: the device idles between iterations for 23.0 % of the time, waiting for the "
-	  "engine's host (6.00 ms before each iteration; 60 % of it sampling)" },
+	  "engine's host (6.000 ms before each iteration; 60 % of it sampling)" },
 	{ "SERVING.HOST_GAP", QUIET, GAP("0.099"), NULL, "" },
 	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000"), NULL,
 	  "med: no decode iteration replays a graph, and the device waits for launches (the device "
-	  "waits 3.00 ms per iteration for the host (15.0 %)) [3000000 ns]" },
+	  "waits 3.000 ms per iteration for the host (15.0 %)) [3000000 ns]" },
 	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000") "inference.graph_max_requests 64\n",
 	  NULL,
 	  "med: no graph for batches above 64 requests: 40 iterations launch kernel by kernel" },
@@ -52,7 +52,7 @@ static const struct rule_case cases[] = {
 	{ "SERVING.GRAPH_MISSED", QUIET, MISS("1", "900000"), NULL, "" },
 	{ "SERVING.GRAPH_MISSED", QUIET, MISS("0", "0"), NULL, "" },
 	{ "SERVING.PREFILL", FIRES, DELAY("0.33"), NULL,
-	  "high: prompts stall decoding: the next token takes 120.00 ms behind a prompt, 20.00 ms "
+	  "high: prompts stall decoding: the next token takes 120.0 ms behind a prompt, 20.00 ms "
 	  "otherwise (7 intervals with a prompt cost 33.0 % of the time between tokens)" },
 	{ "SERVING.PREFILL", AT, DELAY("0.10"), NULL, "med: prompts stall decoding" },
 	{ "SERVING.PREFILL", AT, DELAY("0.30"), NULL, "high: prompts stall decoding" },

@@ -26,8 +26,9 @@
 
 static const struct rule_case cases[] = {
 	{ "TRACE.DAMAGED", FIRES, TRACE("damaged", 1), NULL,
-	  "med: the trace ends early (1 of 10000 events are in no figure)" },
-	{ "TRACE.DAMAGED", FIRES, TRACE("damaged", 0), NULL, "med: the trace ends early" },
+	  "med: the trace is cut off after 10000 events (1 of 10000 events dropped)" },
+	{ "TRACE.DAMAGED", FIRES, TRACE("damaged", 0), NULL,
+	  "med: the trace is cut off after 10000 events" },
 	{ "TRACE.DAMAGED", FIRES, TRACE("sound", 3), NULL,
 	  "low: 3 of 10000 events could not be read" },
 	{ "TRACE.DAMAGED", QUIET, TRACE("sound", 0), NULL, "" },
@@ -99,7 +100,7 @@ static const struct rule_case cases[] = {
 	  "integrity.verdict doubtful\nintegrity.doubt graph replays have fewer nodes\n"
 	  "integrity.short_graph_replay_count 3\nintegrity.short_graph_replay_ms 12.3\n",
 	  NULL,
-	  "high: device times are not reliable from 12.3 ms on (graph replays have fewer nodes)" },
+	  "high: device times are not reliable from 12.30 ms on (graph replays have fewer nodes)" },
 	/* A file that ends early can be doubtful, too. */
 	{ "TRACE.UNRELIABLE", FIRES,
 	  "integrity.verdict damaged\nintegrity.doubt time was removed\n", NULL,

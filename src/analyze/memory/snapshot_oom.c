@@ -14,7 +14,7 @@
 #include <inttypes.h>
 
 #include "base/arena.h"
-#include "base/size_text.h"
+#include "base/scaled_text.h"
 #include "base/sort.h"
 #include "base/sum.h"
 
@@ -51,7 +51,7 @@ static const char *say_all_free(struct fact_sheet *out, const struct snapshot_oo
 /* "2.0 GiB asked", "4.0 MiB asked, for which torch asks the driver for 20.0 MiB," */
 static const char *say_asked(struct fact_sheet *out, const struct oom_case *c)
 {
-	const struct size_text size = tsi_size_text(c->oom->size_bytes);
+	const struct scaled_text size = tsi_size_text(c->oom->size_bytes);
 
 	if (c->driver_bytes == c->oom->size_bytes)
 		return tsi_sheet_print(out, "%s asked", size.chars);
@@ -62,7 +62,7 @@ static const char *say_asked(struct fact_sheet *out, const struct oom_case *c)
 /* For settings that change how segments are cut, where something else was lacking. */
 static const char *say_cause(struct fact_sheet *out, const struct oom_case *c)
 {
-	const struct size_text left = tsi_size_text(c->oom->device_free_bytes);
+	const struct scaled_text left = tsi_size_text(c->oom->device_free_bytes);
 	const char *asked = say_asked(out, c);
 
 	if (c->cause == OOM_CAUSE_LIMIT)
@@ -124,8 +124,8 @@ static const char *expandable_verdict(const struct oom_case *c)
 static const char *say_pages(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct snapshot_oom *oom = c->oom;
-	const struct size_text low = tsi_size_text(oom->pages_low_bytes);
-	const struct size_text high = tsi_size_text(oom->pages_high_bytes);
+	const struct scaled_text low = tsi_size_text(oom->pages_low_bytes);
+	const struct scaled_text high = tsi_size_text(oom->pages_high_bytes);
 	const char *asked = tsi_sheet_print(
 		out, paged_bytes(c) == oom->size_bytes ? "%s asked" : "%s asked (a page: %s)",
 		tsi_size_text(oom->size_bytes).chars, tsi_size_text(paged_bytes(c)).chars);
@@ -231,10 +231,10 @@ static struct step_down find_step_down(struct fact_sheet *out, const struct oom_
 static const char *say_peak(struct fact_sheet *out, const struct oom_case *c)
 {
 	const struct snapshot_oom *oom = c->oom;
-	const struct size_text all = tsi_size_text(oom->unfragmented_free_bytes);
+	const struct scaled_text all = tsi_size_text(oom->unfragmented_free_bytes);
 	int64_t least = missing(oom->size_bytes, oom->unfragmented_free_bytes);
 	struct step_down step = find_step_down(out, c);
-	const struct size_text step_size = tsi_size_text(step.bytes);
+	const struct scaled_text step_size = tsi_size_text(step.bytes);
 
 	if (c->cause == OOM_CAUSE_LIMIT)
 		return tsi_sheet_print(out,

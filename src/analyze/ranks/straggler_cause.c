@@ -8,6 +8,7 @@
 #include "analyze/ranks/code_place.h"
 #include "analyze/ranks/kernel_changes.h"
 #include "analyze/shared/robust.h"
+#include "base/scaled_text.h"
 #include "comm/world.h"
 
 enum { LINES = TSCOPE_BUDGET_LINE_COUNT };
@@ -18,26 +19,36 @@ static const double min_even_share = 0.8;
 /* By less nobody can say what makes them longer. */
 static const double min_longer_ratio = 0.003;
 
-/* What a line with most of the excess means: "1.20 ms a step more …". */
-static const struct {
+/* A line with most of the excess: "it waits 1.200 ms longer per step for its data loader". */
+struct line_words {
 	enum straggler_cause cause;
-	const char *words;
-} lines[LINES] = {
-	/* for its kernels to say */
-	[TSCOPE_BUDGET_COMPUTE] = { STRAGGLER_UNKNOWN,
-				    "of compute that its kernels do not explain" },
-	[TSCOPE_BUDGET_EXPOSED_COMM] = { STRAGGLER_UNKNOWN, "of communication that it alone has" },
-	[TSCOPE_BUDGET_EXPOSED_COPY] = { STRAGGLER_COPIES, "in which its device only copies" },
-	[TSCOPE_BUDGET_DATA_STALL] = { STRAGGLER_SLOW_LOADER,
-				       "in which it waits for its data loader" },
-	[TSCOPE_BUDGET_SYNC_STALL] = { STRAGGLER_SYNC,
-				       "in which its device idles and its host waits in "
-				       "synchronising calls" },
-	[TSCOPE_BUDGET_LAUNCH_STALL] = { STRAGGLER_SLOW_HOST,
-					 "in which its device waits for its host to launch work" },
-	[TSCOPE_BUDGET_DEVICE_GAP] = { STRAGGLER_UNKNOWN, "in gaps between work that is launched" },
-	[TSCOPE_BUDGET_UNATTRIBUTED] = { STRAGGLER_UNKNOWN, "that nothing in its trace explains" },
+	const char *before, *after; /* the excess */
 };
+
+static const struct line_words lines[LINES] = {
+	/* for its kernels to say */
+	[TSCOPE_BUDGET_COMPUTE] = { STRAGGLER_UNKNOWN, "it computes",
+				    "longer per step, which its kernels do not explain" },
+	[TSCOPE_BUDGET_EXPOSED_COMM] = { STRAGGLER_UNKNOWN, "it alone communicates",
+					 "longer per step" },
+	[TSCOPE_BUDGET_EXPOSED_COPY] = { STRAGGLER_COPIES, "its device does nothing but copy for",
+					 "more per step" },
+	[TSCOPE_BUDGET_DATA_STALL] = { STRAGGLER_SLOW_LOADER, "it waits",
+				       "longer per step for its data loader" },
+	[TSCOPE_BUDGET_SYNC_STALL] = { STRAGGLER_SYNC, "its device idles",
+				       "longer per step while its host waits in synchronizing "
+				       "calls" },
+	[TSCOPE_BUDGET_LAUNCH_STALL] = { STRAGGLER_SLOW_HOST, "its device waits",
+					 "longer per step for its host to launch work" },
+	[TSCOPE_BUDGET_DEVICE_GAP] = { STRAGGLER_UNKNOWN, "gaps between its queued kernels take",
+				       "more per step" },
+	[TSCOPE_BUDGET_UNATTRIBUTED] = { STRAGGLER_UNKNOWN, "its device idles",
+					 "longer per step, which nothing in its trace explains" },
+};
+
+static const struct line_words no_operator = { STRAGGLER_SLOW_HOST,
+					       "its main thread runs no operator for",
+					       "more per step" };
 
 const char *tsi_straggler_cause_name(enum straggler_cause cause)
 {
@@ -132,17 +143,16 @@ static const char *describe_kernels(const struct straggler_search *search,
 				       "%s %.1f %% longer throughout, as with lower clocks", what,
 				       100 * changes->longer_ratio);
 	if (cause != STRAGGLER_MORE_WORK)
-		return tsi_sheet_print(
-			search->out,
-			"some %s take longer: mostly %.80s, by %.1f %%, %.2f ms per step", what,
-			changes->longest.data, 100 * changes->longest_ratio,
-			changes->longest_ns / 1e6);
+		return tsi_sheet_print(search->out,
+				       "some %s take longer: mostly %.80s, by %.1f %%, %s per step",
+				       what, changes->longest.data, 100 * changes->longest_ratio,
+				       tsi_time_text(changes->longest_ns).chars);
 	if (changes->calls > 1.005 * changes->usual_calls)
-		return tsi_sheet_print(search->out, "%.4g %s per step where others run %.4g",
+		return tsi_sheet_print(search->out, "it runs %.4g %s per step, the others %.4g",
 				       changes->calls, what, changes->usual_calls);
 	return tsi_sheet_print(
-		search->out, "as many %s as on the others, but larger ones: %.2f ms more per step",
-		what, changes->work_ns / 1e6);
+		search->out, "it runs as many %s as the others, but larger ones: %s more per step",
+		what, tsi_time_text(changes->work_ns).chars);
 }
 
 /* ---- both ---- */
@@ -168,11 +178,14 @@ static bool explain_compute(struct straggler *straggler, const struct straggler_
 	return true;
 }
 
-static const char *words_of(enum tscope_budget_line line, bool is_host)
+static const char *describe_excess(const struct straggler_search *search,
+				   enum tscope_budget_line line, bool is_host, int64_t excess_ns)
 {
-	if (line == TSCOPE_BUDGET_LAUNCH_STALL && is_host)
-		return "in which its main thread runs no operator";
-	return lines[line].words;
+	const struct line_words *words =
+		line == TSCOPE_BUDGET_LAUNCH_STALL && is_host ? &no_operator : &lines[line];
+
+	return tsi_sheet_print(search->out, "%s %s %s", words->before,
+			       tsi_time_text((double)excess_ns).chars, words->after);
 }
 
 /* Nothing else says more of these lines: kernels explain compute, loaders and copies themselves. */
@@ -199,9 +212,10 @@ static bool explain_place(struct straggler *straggler, const struct straggler_se
 	straggler->others_place_ns = tsi_round_ns(place.usual_ns);
 	straggler->longest_ns = place.longest_ns;
 	straggler->longest_start_ns = place.longest_start_ns;
-	straggler->detail = tsi_sheet_print(
-		search->out, "%.2f ms a step in %.80s, where the others spend %.2f ms",
-		place.own_ns / 1e6, straggler->place, place.usual_ns / 1e6);
+	straggler->detail =
+		tsi_sheet_print(search->out, "it spends %s per step in %.80s, the others %s",
+				tsi_time_text(place.own_ns).chars, straggler->place,
+				tsi_time_text(place.usual_ns).chars);
 	return true;
 }
 
@@ -236,8 +250,6 @@ struct straggler tsi_find_straggler(const struct straggler_search *search, size_
 	    explain_place(&straggler, search, rank, (double)excess_ns))
 		return straggler;
 	straggler.cause = lines[straggler.worst_line].cause;
-	straggler.detail =
-		tsi_sheet_print(search->out, "%.2f ms more per step %s", (double)excess_ns / 1e6,
-				words_of(straggler.worst_line, is_host));
+	straggler.detail = describe_excess(search, straggler.worst_line, is_host, excess_ns);
 	return straggler;
 }
