@@ -14,11 +14,6 @@ struct capture_signs {
 	bool has_begin, has_mark, has_replay;
 };
 
-static bool is_begin(struct str name)
-{
-	return tsi_str_find(name, TSI_STR("BeginCapture")) >= 0;
-}
-
 static struct capture_signs find_signs(const struct tscope_trace *trace)
 {
 	struct capture_signs signs = { 0 };
@@ -27,16 +22,13 @@ static struct capture_signs find_signs(const struct tscope_trace *trace)
 		const struct span_kind *kind = &trace->spans.kinds[i];
 		int64_t batch;
 
-		if (kind->span_class != TSCOPE_SPAN_ANNOTATION &&
-		    kind->span_class != TSCOPE_SPAN_RUNTIME)
-			continue;
-		struct str name = tsi_intern_text(&trace->names, kind->name);
 		if (kind->span_class == TSCOPE_SPAN_ANNOTATION) {
+			struct str name = tsi_intern_text(&trace->names, kind->name);
 			signs.has_mark |= tsi_is_capture_mark(name, &batch);
-			continue;
+		} else if (kind->span_class == TSCOPE_SPAN_RUNTIME) {
+			signs.has_begin |= kind->call.kind == CALL_CAPTURE_BEGIN;
+			signs.has_replay |= kind->call.kind == CALL_GRAPH_LAUNCH;
 		}
-		signs.has_begin |= is_begin(name);
-		signs.has_replay |= kind->call.kind == CALL_GRAPH_LAUNCH;
 	}
 	return signs;
 }
@@ -55,7 +47,8 @@ static struct launches count_launches(const struct tscope_trace *trace)
 
 	for (size_t i = 0; i < trace->call_count; i++) {
 		uint32_t row = tsi_bit_walk_next(&calls);
-		bool is_launch = tsi_is_launch_call(tsi_launching_kind(trace, row));
+		uint8_t kind = tsi_launching_kind(trace, i, row);
+		bool is_launch = tsi_is_launch_call(kind);
 
 		if (row - track->first >= track->count)
 			is_capturing = false;
@@ -63,13 +56,8 @@ static struct launches count_launches(const struct tscope_trace *trace)
 			track++;
 		launches.count += is_launch;
 		launches.captured_count += is_launch && is_capturing;
-		if (is_launch)
-			continue;
-		struct str name = tsi_span_name(trace, row);
-		if (is_begin(name))
-			is_capturing = true;
-		else if (tsi_str_find(name, TSI_STR("EndCapture")) >= 0)
-			is_capturing = false;
+		if (kind == CALL_CAPTURE_BEGIN || kind == CALL_CAPTURE_END)
+			is_capturing = kind == CALL_CAPTURE_BEGIN;
 	}
 	return launches;
 }

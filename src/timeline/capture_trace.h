@@ -22,12 +22,16 @@ static inline bool tsi_is_launch_call(uint8_t kind)
 	       kind == CALL_MEMSET;
 }
 
-/* enum call_kind; a call that no name describes, but that device work is linked to, launched it. */
-static inline uint8_t tsi_launching_kind(const struct tscope_trace *trace, uint32_t row)
+/*
+ * enum call_kind; a call that no name describes, but that device work is linked to, launched it.
+ * index: of the call, in the order of rows.
+ */
+static inline uint8_t tsi_launching_kind(const struct tscope_trace *trace, size_t index,
+					 uint32_t row)
 {
 	uint8_t kind = tsi_call_kind(trace, row);
 
-	return kind == CALL_OTHER && tsi_call(trace, row)->has_work ? CALL_LAUNCH : kind;
+	return kind == CALL_OTHER && trace->calls[index].has_work ? CALL_LAUNCH : kind;
 }
 
 #endif

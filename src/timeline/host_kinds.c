@@ -66,8 +66,6 @@ static const struct {
 };
 
 static const struct name_pattern call_roles[] = {
-	NAME("BeginCapture", ANYWHERE, HOST_CALL_CAPTURE_BEGIN),
-	NAME("EndCapture", ANYWHERE, HOST_CALL_CAPTURE_END),
 	NAME("LaunchHostFunc", ANYWHERE, HOST_CALL_ENQUEUE),
 	NAME("StreamWaitValue", ANYWHERE, HOST_CALL_ENQUEUE),
 	NAME("StreamAddCallback", ANYWHERE, HOST_CALL_ENQUEUE),
@@ -227,6 +225,10 @@ static uint8_t role_of_call(uint32_t call_kind, const struct host_name *name)
 	case CALL_MALLOC:
 	case CALL_FREE:
 		return HOST_CALL_ALLOC;
+	case CALL_CAPTURE_BEGIN:
+		return HOST_CALL_CAPTURE_BEGIN;
+	case CALL_CAPTURE_END:
+		return HOST_CALL_CAPTURE_END;
 	default:
 		return find_name(call_roles, TSI_COUNT_OF(call_roles), name, HOST_CALL);
 	}

@@ -105,16 +105,15 @@ static void list_launches(struct logger *l)
 
 	for (size_t i = 0; i < trace->call_count; i++) {
 		uint32_t row = tsi_bit_walk_next(&calls);
-		struct str name = tsi_span_name(trace, row);
-		bool is_begin = tsi_str_find(name, TSI_STR("BeginCapture")) >= 0;
+		uint8_t kind = tsi_call_kind(trace, row);
 
 		if (tsi_trace_track_of(trace, row) != track)
 			is_capturing = false;
 		track = tsi_trace_track_of(trace, row);
-		if (is_begin)
+		if (kind == CALL_CAPTURE_BEGIN)
 			begin_graph(l, row);
-		if (is_begin || tsi_str_find(name, TSI_STR("EndCapture")) >= 0)
-			is_capturing = is_begin && !l->log->arena.has_failed;
+		if (kind == CALL_CAPTURE_BEGIN || kind == CALL_CAPTURE_END)
+			is_capturing = kind == CALL_CAPTURE_BEGIN && !l->log->arena.has_failed;
 		if (is_capturing && tsi_span_kind(&trace->spans, row)->call.kernel)
 			add_launch(l, row);
 	}

@@ -78,8 +78,6 @@ TSI_FACT_LIST(enum sync_column, sync_columns, SYNC_COLUMNS);
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
-enum { KIND_COUNT = CALL_EVENT + 1 };
-
 /* What a call does to the capture of a graph. */
 struct calls {
 	uint8_t kind;
@@ -91,13 +89,14 @@ struct work {
 	const struct tscope_timeline *timeline;
 	uint32_t step;         /* found last, mostly that of the next call */
 	struct calls *by_name; /* by name id */
-	struct calls by_kind[KIND_COUNT];
+	struct calls by_kind[CALL_KIND_COUNT];
 	struct pair_set syncs;     /* (name of the op or NO_ROW, name of the call): struct calls */
 	int64_t step_launch_count; /* in unmarked steps */
-	struct calls steady[KIND_COUNT]; /* of the device's memory, in unmarked steps behind 0 */
-	bool *allocates;                 /* by step */
-	int64_t uncached_count;          /* allocating calls of operators that create tensors */
-	int64_t *delays_ns;              /* from the start of the call, then from its end */
+	/* Of the device's memory, in unmarked steps behind 0. */
+	struct calls steady[CALL_KIND_COUNT];
+	bool *allocates;        /* by step */
+	int64_t uncached_count; /* allocating calls of operators that create tensors */
+	int64_t *delays_ns;     /* from the start of the call, then from its end */
 	size_t delay_count;
 	int64_t delay_sum_ns;
 	int64_t linked_count, queued_count;
@@ -106,7 +105,7 @@ struct work {
 
 static const char *kind_name(uint8_t kind)
 {
-	static const char *const names[KIND_COUNT] = {
+	static const char *const names[CALL_KIND_COUNT] = {
 		[CALL_OTHER] = "other",
 		[CALL_LAUNCH] = "launch",
 		[CALL_GRAPH_LAUNCH] = "graph_launch",
@@ -116,6 +115,8 @@ static const char *kind_name(uint8_t kind)
 		[CALL_MALLOC] = "malloc",
 		[CALL_FREE] = "free",
 		[CALL_EVENT] = "event",
+		[CALL_CAPTURE_BEGIN] = "other",
+		[CALL_CAPTURE_END] = "other",
 	};
 
 	return names[kind];
@@ -195,10 +196,10 @@ static void add_sync(struct work *work, uint32_t row)
 			 tsi_dur_ns(spans, row));
 }
 
-static void take_call(struct work *work, uint32_t row)
+static void take_call(struct work *work, size_t index, uint32_t row)
 {
 	const struct spans *spans = &work->trace->spans;
-	uint8_t kind = tsi_launching_kind(work->trace, row);
+	uint8_t kind = tsi_launching_kind(work->trace, index, row);
 	int64_t dur_ns = tsi_dur_ns(spans, row);
 	struct calls *by_name = &work->by_name[tsi_name_id(spans, row)];
 
@@ -215,15 +216,10 @@ static void take_call(struct work *work, uint32_t row)
 static void collect_calls(struct work *work)
 {
 	const struct tscope_trace *trace = work->trace;
-	const struct track *track = trace->tracks;
 	struct bit_walk calls = tsi_bit_set_walk(&trace->spans.calls);
 
-	for (size_t i = 0; i < trace->call_count; i++) {
-		uint32_t row = tsi_bit_walk_next(&calls);
-		while (row - track->first >= track->count)
-			track++;
-		take_call(work, row);
-	}
+	for (size_t i = 0; i < trace->call_count; i++)
+		take_call(work, i, tsi_bit_walk_next(&calls));
 }
 
 static int64_t at_least_0(int64_t number)
@@ -407,7 +403,7 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 	const struct calls *by_kind = work->by_kind;
 	int64_t launch_count = 0, launch_ns = 0;
 
-	for (uint8_t kind = 0; kind < KIND_COUNT; kind++) {
+	for (uint8_t kind = 0; kind < CALL_KIND_COUNT; kind++) {
 		if (!tsi_is_launch_call(kind))
 			continue;
 		launch_count += by_kind[kind].count;

@@ -214,6 +214,8 @@ static const struct name_rule call_names[] = {
 	{ "MemCreate", ANYWHERE, CALL_MALLOC }, /* expandable segments */
 	{ "Free", ANYWHERE, CALL_FREE },
 	{ "MemRelease", ANYWHERE, CALL_FREE },
+	{ "BeginCapture", ANYWHERE, CALL_CAPTURE_BEGIN },
+	{ "EndCapture", ANYWHERE, CALL_CAPTURE_END },
 };
 
 enum call_kind tsi_classify_call(struct str name)

@@ -57,8 +57,7 @@ enum { SEQUENCE_BITS = 24, MAX_FORWARD_THREAD = 255 };
 
 /* Traits of a TSCOPE_SPAN_RUNTIME. */
 struct call_traits {
-	uint32_t
-		shape; /* index in trace->work_shapes, of which bytes count (ROCm says them here) */
+	uint32_t shape;    /* index in trace->work_shapes, of which bytes count: ROCm's */
 	uint32_t kind : 8; /* enum call_kind */
 	/* Of the kernel that it launches, id in trace->names; 0: not kept (builder_options). */
 	uint32_t kernel : 24;
@@ -143,7 +142,10 @@ enum call_kind { /* what a runtime or driver call does, by its name */
 		 CALL_SYNC, /* stream, device, event, context synchronise: the host waits */
 		 CALL_MALLOC,
 		 CALL_FREE,
-		 CALL_EVENT, /* record, query, wait, create */
+		 CALL_EVENT,         /* record, query, wait, create */
+		 CALL_CAPTURE_BEGIN, /* of a stream into a graph */
+		 CALL_CAPTURE_END,
+		 CALL_KIND_COUNT,
 };
 
 enum phase { /* pytscope's names, in its order */
