@@ -121,7 +121,8 @@ static void float_or_tf32(void **state)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		enum tscope_precision precision =
-			tsi_float_precision(cases[i].kind, tsi_str_of(cases[i].name));
+			tsi_float_precision(cases[i].kind, tsi_str_of(cases[i].name),
+					    tsi_kernel_precision(tsi_str_of(cases[i].name)));
 		if (precision != cases[i].precision)
 			fail_msg("%s: %s", cases[i].name, tscope_precision_name(precision));
 	}

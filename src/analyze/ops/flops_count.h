@@ -75,6 +75,11 @@ struct op_nodes {
 	size_t count, capacity, closed_count, closed_capacity;
 };
 
+struct name_facts {
+	bool is_known; /* looked up */
+	struct kernel_facts facts;
+};
+
 /* Work of a device. */
 struct device_time {
 	/* Sums of its compute kernels, of them those that multiply, those of no known kind. */
@@ -89,11 +94,10 @@ struct flops_count {
 	const uint8_t *kernel_kinds;      /* by name id (kernel_vote.h) */
 	struct device_time *device_times; /* by device */
 	uint8_t *names;                   /* by name id, of operators: NAME_… */
-	/* By name id of kernels: kind by name alone, + 1; 0: not looked up yet. */
-	uint8_t *kind_of_name;
-	struct bit_set launcher_rows; /* rows of operators that device work was linked to */
-	struct launcher *launchers;   /* by rank in these */
-	struct op_calls *calls;       /* one for each of out->ops */
+	struct name_facts *facts_of_name; /* by name id, of kernels: what the name alone says */
+	struct bit_set launcher_rows;     /* rows of operators that device work was linked to */
+	struct launcher *launchers;       /* by rank in these */
+	struct op_calls *calls;           /* one for each of out->ops */
 	size_t op_capacity, call_capacity;
 	struct op_nodes nodes;
 	struct sort_pair *again; /* ops that may repeat forward work: row, index in out->ops */

@@ -17,12 +17,11 @@ enum tscope_precision tsi_kernel_precision(struct str kernel_name)
 	return (enum tscope_precision)tsi_kernel_facts(kernel_name).precision;
 }
 
-enum tscope_precision tsi_float_precision(enum kernel_kind kind, struct str kernel_name)
+enum tscope_precision tsi_float_precision(enum kernel_kind kind, struct str kernel_name,
+					  enum tscope_precision said)
 {
-	enum tscope_precision precision = tsi_kernel_precision(kernel_name);
-
-	if (precision == TSCOPE_PRECISION_TF32 || precision == TSCOPE_PRECISION_FP32)
-		return precision;
+	if (said == TSCOPE_PRECISION_TF32 || said == TSCOPE_PRECISION_FP32)
+		return said;
 	for (size_t i = 0; i < TSI_COUNT_OF(amd_words); i++)
 		if (tsi_str_find_nocase(kernel_name, amd_words[i]) >= 0)
 			return TSCOPE_PRECISION_FP32;

@@ -23,15 +23,27 @@ static bool has_written_flops(const struct tscope_trace *trace)
 	return false;
 }
 
-static bool multiplies(struct flops_count *c, uint32_t kernel)
+static struct kernel_facts facts_of(const struct flops_count *c, uint32_t kernel)
 {
-	uint8_t *known = &c->kind_of_name[kernel];
+	struct name_facts *name = &c->facts_of_name[kernel];
 
-	if (*known == 0)
-		*known = (uint8_t)(tsi_kernel_kind_of_name(
-					   tsi_intern_text(&c->trace->names, kernel)) +
-				   1);
-	return tsi_kernel_kind_multiplies((enum kernel_kind)(*known - 1));
+	if (!name->is_known)
+		*name = (struct name_facts){
+			.is_known = true,
+			.facts = tsi_kernel_facts(tsi_intern_text(&c->trace->names, kernel)),
+		};
+	return name->facts;
+}
+
+static bool multiplies(const struct flops_count *c, uint32_t kernel)
+{
+	return tsi_kernel_kind_multiplies((enum kernel_kind)facts_of(c, kernel).kind);
+}
+
+/* Of its operands, as the name says. */
+static enum tscope_precision precision_of(const struct flops_count *c, uint32_t kernel)
+{
+	return (enum tscope_precision)facts_of(c, kernel).precision;
 }
 
 /* Transposing before a convolution may take longer than it, but says nothing of it. */
@@ -65,18 +77,18 @@ static enum tscope_precision find_precision(const struct flops_count *c,
 
 	if (op->kernel == 0 || !op->multiplies)
 		return precision;
-	struct str kernel = tsi_intern_text(&c->trace->names, op->kernel);
 	if (precision == TSCOPE_PRECISION_UNKNOWN)
-		return tsi_kernel_precision(kernel);
+		return precision_of(c, op->kernel);
 	if (precision != TSCOPE_PRECISION_FP32)
 		return precision;
 	if (device && device->peak_flops[TSCOPE_PRECISION_TF32] <= 0)
 		return precision;
 	/* Kernels of ROCm say xf32 where they mean it. */
 	if (c->trace->hip_runtime_version)
-		return tsi_kernel_precision(kernel) == TSCOPE_PRECISION_TF32 ? TSCOPE_PRECISION_TF32
-									     : precision;
-	return tsi_float_precision(op->work.kind, kernel);
+		return precision_of(c, op->kernel) == TSCOPE_PRECISION_TF32 ? TSCOPE_PRECISION_TF32
+									    : precision;
+	return tsi_float_precision(op->work.kind, tsi_intern_text(&c->trace->names, op->kernel),
+				   precision_of(c, op->kernel));
 }
 
 static struct str signature_of(const struct flops_count *c, const struct counted_op *op)
@@ -125,8 +137,7 @@ static void settle_uncounted(struct flops_count *c)
 {
 	for (size_t i = 0; i < c->out->uncounted_count; i++) {
 		const struct uncounted_kernel *kernel = &c->out->uncounted[i];
-		struct str name = tsi_intern_text(&c->trace->names, kernel->kernel);
-		tsi_sum(&c->out->kernel_ns_of_precision[tsi_kernel_precision(name)],
+		tsi_sum(&c->out->kernel_ns_of_precision[precision_of(c, kernel->kernel)],
 			kernel->total_ns);
 	}
 }
@@ -177,7 +188,7 @@ static bool count_flops(struct flops_count *c)
 					  .item_bytes = sizeof(struct uncounted_kernel) };
 	c->device_times = tsi_arena_new(&c->memory, trace->device_count, sizeof(*c->device_times));
 	c->names = tsi_arena_new(&c->memory, trace->names.count, 1);
-	c->kind_of_name = tsi_arena_new(&c->memory, trace->names.count, 1);
+	c->facts_of_name = tsi_arena_new(&c->memory, trace->names.count, sizeof(*c->facts_of_name));
 	out->steps = tsi_arena_new(&out->memory, c->timeline->step_count, sizeof(*out->steps));
 	c->iterations = tsi_step_iterations(c->timeline, &c->memory);
 	if (c->iterations.by_step)
