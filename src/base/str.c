@@ -70,21 +70,38 @@ ptrdiff_t tsi_str_find_nocase(struct str text, struct str needle)
 	return -1;
 }
 
+/* 1 << n, looked up: of long names this is much of the work. */
+static const uint32_t bit_of[32] = {
+	1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+	1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+	1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+	1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
+};
+
+/* Returns the letter, behind which the next one stands. */
+static inline unsigned put_pair(struct letter_pairs *pairs, unsigned before, char c)
+{
+	unsigned letter = c & 31;
+
+	pairs->behind[before] |= bit_of[letter];
+	return letter;
+}
+
 void tsi_letter_pairs_of(struct letter_pairs *pairs, struct str text)
 {
 	*pairs = (struct letter_pairs){ 0 };
 	if (!text.length)
 		return;
-	unsigned before = text.data[0] & 31, letter;
+	unsigned last = text.data[0] & 31;
 	size_t i = 1;
-	for (; i + 1 < text.length; i += 2) { /* by two: of long names this is much of the work */
-		letter = text.data[i] & 31;
-		pairs->behind[before] |= UINT32_C(1) << letter;
-		before = text.data[i + 1] & 31;
-		pairs->behind[letter] |= UINT32_C(1) << before;
+	for (; i + 3 < text.length; i += 4) {
+		last = put_pair(pairs, last, text.data[i]);
+		last = put_pair(pairs, last, text.data[i + 1]);
+		last = put_pair(pairs, last, text.data[i + 2]);
+		last = put_pair(pairs, last, text.data[i + 3]);
 	}
-	if (i < text.length)
-		pairs->behind[before] |= UINT32_C(1) << (text.data[i] & 31);
+	for (; i < text.length; i++)
+		last = put_pair(pairs, last, text.data[i]);
 }
 
 struct str tsi_str_take(struct str *rest, char end)

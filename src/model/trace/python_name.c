@@ -91,93 +91,115 @@ struct python_pattern {
 	struct str file;
 	struct str function; /* "*" at its beginning or end: anything; NULL: every one */
 	enum python_work work;
+	uint8_t first;   /* letter of the file, as letter_pairs has it */
+	uint32_t second; /* likewise, as its bit */
 };
+
+/* struct file_starts: in place of a file's first letters. */
+enum { NO_LETTER, ANY_FILE = 1, NO_FILE = 2 };
+
+#define IN(file, function, work)                                                                   \
+	{                                                                                          \
+		TEXT(file), TEXT(function), work, file[0] & 31, 1u << (file[1] & 31)               \
+	}
+#define IN_ALL(file, work)                                                                         \
+	{                                                                                          \
+		TEXT(file), NONE, work, file[0] & 31, 1u << (file[1] & 31)                         \
+	}
+#define ANYWHERE(function, work)                                                                   \
+	{                                                                                          \
+		TEXT(""), TEXT(function), work, NO_LETTER, ANY_FILE                                \
+	}
+#define IN_C(function, work)                                                                       \
+	{                                                                                          \
+		NONE, TEXT(function), work, NO_LETTER, NO_FILE                                     \
+	}
 
 /* The first that fits counts. */
 static const struct python_pattern patterns[] = {
 	/* Bars that are drawn around a loader: their iterators run the loader within. */
-	{ TEXT("tqdm/"), TEXT("*__iter__"), PYTHON_OTHER },
-	{ TEXT("rich/progress.py"), TEXT("*track"), PYTHON_OTHER },
-	{ TEXT("rich/progress.py"), TEXT("*__iter__"), PYTHON_OTHER },
+	IN("tqdm/", "*__iter__", PYTHON_OTHER),
+	IN("rich/progress.py", "*track", PYTHON_OTHER),
+	IN("rich/progress.py", "*__iter__", PYTHON_OTHER),
 
-	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*__next__"), PYTHON_DATA },
-	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*__iter__"), PYTHON_DATA },
-	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*_next_data"), PYTHON_DATA },
-	{ TEXT("torch/utils/data/dataloader.py"), TEXT("*_get_data"), PYTHON_DATA },
-	{ TEXT("torch/utils/data/datapipes/"), TEXT("*__next__"), PYTHON_DATA },
-	{ TEXT("torchdata/"), TEXT("*__next__"), PYTHON_DATA },
-	{ TEXT("datasets/"), TEXT("*__iter__"), PYTHON_DATA }, /* Hugging Face */
-	{ TEXT("accelerate/data_loader.py"), TEXT("*__iter__"), PYTHON_DATA },
-	{ TEXT("loops/fetchers.py"), TEXT("*__next__"), PYTHON_DATA }, /* Lightning */
-	{ TEXT("utilities/combined_loader.py"), TEXT("*__next__"), PYTHON_DATA },
-	{ TEXT("litdata/"), TEXT("*__next__"), PYTHON_DATA },
-	{ TEXT("litdata/"), TEXT("*__iter__"), PYTHON_DATA },
-	{ TEXT("streaming/"), TEXT("*__iter__"), PYTHON_DATA }, /* MosaicML */
-	{ TEXT("webdataset/"), TEXT("*__iter__"), PYTHON_DATA },
-	{ TEXT("tensorflow/python/data/ops/iterator_ops.py"), TEXT("*__next__"), PYTHON_DATA },
+	IN("torch/utils/data/dataloader.py", "*__next__", PYTHON_DATA),
+	IN("torch/utils/data/dataloader.py", "*__iter__", PYTHON_DATA),
+	IN("torch/utils/data/dataloader.py", "*_next_data", PYTHON_DATA),
+	IN("torch/utils/data/dataloader.py", "*_get_data", PYTHON_DATA),
+	IN("torch/utils/data/datapipes/", "*__next__", PYTHON_DATA),
+	IN("torchdata/", "*__next__", PYTHON_DATA),
+	IN("datasets/", "*__iter__", PYTHON_DATA), /* Hugging Face */
+	IN("accelerate/data_loader.py", "*__iter__", PYTHON_DATA),
+	IN("loops/fetchers.py", "*__next__", PYTHON_DATA), /* Lightning */
+	IN("utilities/combined_loader.py", "*__next__", PYTHON_DATA),
+	IN("litdata/", "*__next__", PYTHON_DATA),
+	IN("litdata/", "*__iter__", PYTHON_DATA),
+	IN("streaming/", "*__iter__", PYTHON_DATA), /* MosaicML */
+	IN("webdataset/", "*__iter__", PYTHON_DATA),
+	IN("tensorflow/python/data/ops/iterator_ops.py", "*__next__", PYTHON_DATA),
 
-	{ TEXT("logging/__init__.py"), NONE, PYTHON_LOGGING },
-	{ TEXT("loguru/"), NONE, PYTHON_LOGGING },
-	{ TEXT("wandb/"), NONE, PYTHON_LOGGING },
-	{ TEXT("mlflow/"), NONE, PYTHON_LOGGING },
-	{ TEXT("comet_ml/"), NONE, PYTHON_LOGGING },
-	{ TEXT("neptune/"), NONE, PYTHON_LOGGING },
-	{ TEXT("clearml/"), NONE, PYTHON_LOGGING },
-	{ TEXT("aim/"), NONE, PYTHON_LOGGING },
-	{ TEXT("tensorboardX/"), NONE, PYTHON_LOGGING },
-	{ TEXT("tensorboard/"), NONE, PYTHON_LOGGING },
-	{ TEXT("torch/utils/tensorboard/"), NONE, PYTHON_LOGGING },
-	{ TEXT("tqdm/"), NONE, PYTHON_LOGGING },
-	{ TEXT("rich/"), NONE, PYTHON_LOGGING },
-	{ TEXT("lightning/pytorch/loggers/"), NONE, PYTHON_LOGGING },
-	{ TEXT("pytorch_lightning/loggers/"), NONE, PYTHON_LOGGING },
-	{ TEXT("composer/loggers/"), NONE, PYTHON_LOGGING },
-	{ TEXT("transformers/integrations/integration_utils.py"), TEXT("*on_log"), PYTHON_LOGGING },
-	{ NONE, TEXT("builtins.print"), PYTHON_LOGGING },
-	{ NONE, TEXT("<built-in function print>"), PYTHON_LOGGING },
+	IN_ALL("logging/__init__.py", PYTHON_LOGGING),
+	IN_ALL("loguru/", PYTHON_LOGGING),
+	IN_ALL("wandb/", PYTHON_LOGGING),
+	IN_ALL("mlflow/", PYTHON_LOGGING),
+	IN_ALL("comet_ml/", PYTHON_LOGGING),
+	IN_ALL("neptune/", PYTHON_LOGGING),
+	IN_ALL("clearml/", PYTHON_LOGGING),
+	IN_ALL("aim/", PYTHON_LOGGING),
+	IN_ALL("tensorboardX/", PYTHON_LOGGING),
+	IN_ALL("tensorboard/", PYTHON_LOGGING),
+	IN_ALL("torch/utils/tensorboard/", PYTHON_LOGGING),
+	IN_ALL("tqdm/", PYTHON_LOGGING),
+	IN_ALL("rich/", PYTHON_LOGGING),
+	IN_ALL("lightning/pytorch/loggers/", PYTHON_LOGGING),
+	IN_ALL("pytorch_lightning/loggers/", PYTHON_LOGGING),
+	IN_ALL("composer/loggers/", PYTHON_LOGGING),
+	IN("transformers/integrations/integration_utils.py", "*on_log", PYTHON_LOGGING),
+	IN_C("builtins.print", PYTHON_LOGGING),
+	IN_C("<built-in function print>", PYTHON_LOGGING),
 
-	{ TEXT("torch/serialization.py"), TEXT("save"), PYTHON_CHECKPOINT },
-	{ TEXT("torch/serialization.py"), TEXT("_save"), PYTHON_CHECKPOINT },
-	{ TEXT("torch/serialization.py"), TEXT("_legacy_save"), PYTHON_CHECKPOINT },
-	{ TEXT("torch/distributed/checkpoint/"), NONE, PYTHON_CHECKPOINT },
-	{ TEXT("safetensors/torch.py"), TEXT("save*"), PYTHON_CHECKPOINT },
-	{ TEXT("callbacks/model_checkpoint.py"), NONE, PYTHON_CHECKPOINT }, /* Lightning */
-	{ TEXT("composer/callbacks/checkpoint_saver.py"), NONE, PYTHON_CHECKPOINT },
-	{ TEXT(""), TEXT("*save_checkpoint*"), PYTHON_CHECKPOINT },
-	{ TEXT(""), TEXT("*save_pretrained"), PYTHON_CHECKPOINT },
+	IN("torch/serialization.py", "save", PYTHON_CHECKPOINT),
+	IN("torch/serialization.py", "_save", PYTHON_CHECKPOINT),
+	IN("torch/serialization.py", "_legacy_save", PYTHON_CHECKPOINT),
+	IN_ALL("torch/distributed/checkpoint/", PYTHON_CHECKPOINT),
+	IN("safetensors/torch.py", "save*", PYTHON_CHECKPOINT),
+	IN_ALL("callbacks/model_checkpoint.py", PYTHON_CHECKPOINT), /* Lightning */
+	IN_ALL("composer/callbacks/checkpoint_saver.py", PYTHON_CHECKPOINT),
+	ANYWHERE("*save_checkpoint*", PYTHON_CHECKPOINT),
+	ANYWHERE("*save_pretrained", PYTHON_CHECKPOINT),
 
-	{ TEXT("torch/cuda/__init__.py"), TEXT("synchronize"), PYTHON_SYNC },
-	{ TEXT("torch/cuda/streams.py"), TEXT("*synchronize"), PYTHON_SYNC },
-	{ NONE, TEXT("torch._C._cuda_synchronize"), PYTHON_SYNC },
-	{ NONE, TEXT("Tensor.item"), PYTHON_SYNC },
-	{ NONE, TEXT("Tensor.tolist"), PYTHON_SYNC },
-	{ NONE, TEXT("Tensor.cpu"), PYTHON_SYNC },
-	{ NONE, TEXT("Tensor.nonzero"), PYTHON_SYNC },
-	{ NONE, TEXT("Parameter.item"), PYTHON_SYNC },
-	{ NONE, TEXT("Parameter.cpu"), PYTHON_SYNC },
-	{ NONE, TEXT("<built-in method item of *"), PYTHON_SYNC },
-	{ NONE, TEXT("<built-in method tolist of Tensor*"), PYTHON_SYNC },
-	{ NONE, TEXT("<built-in method cpu of Tensor*"), PYTHON_SYNC },
-	{ NONE, TEXT("<built-in function _cuda_synchronize>"), PYTHON_SYNC },
+	IN("torch/cuda/__init__.py", "synchronize", PYTHON_SYNC),
+	IN("torch/cuda/streams.py", "*synchronize", PYTHON_SYNC),
+	IN_C("torch._C._cuda_synchronize", PYTHON_SYNC),
+	IN_C("Tensor.item", PYTHON_SYNC),
+	IN_C("Tensor.tolist", PYTHON_SYNC),
+	IN_C("Tensor.cpu", PYTHON_SYNC),
+	IN_C("Tensor.nonzero", PYTHON_SYNC),
+	IN_C("Parameter.item", PYTHON_SYNC),
+	IN_C("Parameter.cpu", PYTHON_SYNC),
+	IN_C("<built-in method item of *", PYTHON_SYNC),
+	IN_C("<built-in method tolist of Tensor*", PYTHON_SYNC),
+	IN_C("<built-in method cpu of Tensor*", PYTHON_SYNC),
+	IN_C("<built-in function _cuda_synchronize>", PYTHON_SYNC),
 
-	{ TEXT("torch/distributed/distributed_c10d.py"), NONE, PYTHON_COMM },
+	IN_ALL("torch/distributed/distributed_c10d.py", PYTHON_COMM),
 
-	{ TEXT("torch/_dynamo/convert_frame.py"), NONE, PYTHON_COMPILE },
-	{ TEXT("torch/_inductor/compile_fx.py"), NONE, PYTHON_COMPILE },
-	{ TEXT("triton/compiler/"), NONE, PYTHON_COMPILE },
+	IN_ALL("torch/_dynamo/convert_frame.py", PYTHON_COMPILE),
+	IN_ALL("torch/_inductor/compile_fx.py", PYTHON_COMPILE),
+	IN_ALL("triton/compiler/", PYTHON_COMPILE),
 
-	{ NONE, TEXT("gc.collect"), PYTHON_GC },
-	{ NONE, TEXT("<built-in function collect>"), PYTHON_GC },
+	IN_C("gc.collect", PYTHON_GC),
+	IN_C("<built-in function collect>", PYTHON_GC),
 
-	{ TEXT("torch/nn/modules/module.py"), TEXT("*_call_impl"), PYTHON_FORWARD },
-	{ TEXT(""), TEXT("*.forward"), PYTHON_FORWARD },
-	{ TEXT(""), TEXT("*.training_step"), PYTHON_FORWARD },
-	{ TEXT("torch/_tensor.py"), TEXT("*backward"), PYTHON_BACKWARD },
-	{ TEXT("torch/autograd/__init__.py"), TEXT("backward"), PYTHON_BACKWARD },
-	{ TEXT("torch/optim/optimizer.py"), TEXT("*wrapper"), PYTHON_OPTIMIZER_STEP },
-	{ TEXT("torch/optim/optimizer.py"), TEXT("*zero_grad"), PYTHON_OPTIMIZER },
-	{ TEXT("torch/optim/lr_scheduler.py"), NONE, PYTHON_OPTIMIZER },
-	{ TEXT("torch/optim/"), TEXT("*step"), PYTHON_OPTIMIZER },
+	IN("torch/nn/modules/module.py", "*_call_impl", PYTHON_FORWARD),
+	ANYWHERE("*.forward", PYTHON_FORWARD),
+	ANYWHERE("*.training_step", PYTHON_FORWARD),
+	IN("torch/_tensor.py", "*backward", PYTHON_BACKWARD),
+	IN("torch/autograd/__init__.py", "backward", PYTHON_BACKWARD),
+	IN("torch/optim/optimizer.py", "*wrapper", PYTHON_OPTIMIZER_STEP),
+	IN("torch/optim/optimizer.py", "*zero_grad", PYTHON_OPTIMIZER),
+	IN_ALL("torch/optim/lr_scheduler.py", PYTHON_OPTIMIZER),
+	IN("torch/optim/", "*step", PYTHON_OPTIMIZER),
 };
 
 static char slash_of(char c)
@@ -301,7 +323,8 @@ bool tsi_is_user_frame(struct str name)
 
 	if (!file.length || file.data[0] == '<')
 		return false;
-	for (size_t i = 0; i < TSI_COUNT_OF(library_files); i++) {
+	bool is_absolute = file.data[0] == '/';
+	for (size_t i = 0; !is_absolute && i < TSI_COUNT_OF(library_files); i++) {
 		struct str library = library_files[i];
 		if (file.data[0] != library.data[0] || !is_at(file, 0, library))
 			continue;
@@ -328,17 +351,25 @@ static bool ends_with(struct str text, struct str end)
 				    tsi_str_equal(behind(text, text.length - end.length), end)));
 }
 
-/* A bit for each letter that parts of the path begin with, and perhaps for others. */
-static uint32_t part_starts(struct str path, const struct letter_pairs *pairs)
-{
-	return pairs->behind['/' & 31] | pairs->behind['\\' & 31] |
-	       UINT32_C(1) << (path.data[0] & 31);
-}
+/*
+ * By the letter that parts of a path begin with: a bit for each that may be the next one; at
+ * NO_LETTER what no path is needed for.
+ */
+struct file_starts {
+	uint32_t behind[32];
+};
 
-static inline bool may_begin_part(uint32_t starts, const struct letter_pairs *pairs,
-				  const char *wanted)
+static void find_starts(struct file_starts *starts, struct str path,
+			const struct letter_pairs *pairs)
 {
-	return starts >> (wanted[0] & 31) & 1 && tsi_has_pair(pairs, wanted[0], wanted[1]);
+	uint32_t first = 0;
+
+	if (path.length)
+		first = pairs->behind['/' & 31] | pairs->behind['\\' & 31] |
+			UINT32_C(1) << (path.data[0] & 31);
+	for (unsigned i = 0; i < 32; i++)
+		starts->behind[i] = first >> i & 1 ? pairs->behind[i] : 0;
+	starts->behind[NO_LETTER] = path.length ? ANY_FILE : ANY_FILE | NO_FILE;
 }
 
 static bool matches_file(struct str path, struct str wanted, const struct letter_pairs *pairs)
@@ -370,13 +401,12 @@ static bool matches_function(struct str function, struct str wanted)
 
 enum python_work tsi_python_work(const struct python_name *name, const struct letter_pairs *pairs)
 {
-	bool has_file = name->file.length > 0;
-	uint32_t starts = has_file ? part_starts(name->file, pairs) : 0;
+	struct file_starts starts;
 
+	find_starts(&starts, name->file, pairs);
 	for (size_t i = 0; i < TSI_COUNT_OF(patterns); i++) {
 		const struct python_pattern *pattern = &patterns[i];
-		if (pattern->file.length ? !may_begin_part(starts, pairs, pattern->file.data)
-					 : has_file && !pattern->file.data)
+		if (!(starts.behind[pattern->first] & pattern->second))
 			continue;
 		if (matches_function(name->function, pattern->function) &&
 		    matches_file(name->file, pattern->file, pairs))
