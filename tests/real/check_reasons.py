@@ -17,7 +17,8 @@ WANTED = {"a trace with launch calls": ("launches", "launch_count"),
           "a trace with kernels": ("kernels", "count"),
           "a trace with copies or fills": ("copies", "count"),
           "a trace with device activity": ("integrity", "device_event_count"),
-          "communication on a device": ("overlap", "comm_ns")}
+          "communication on a device": ("overlap", "comm_ns"),
+          "the shapes of operators": ("flops", "by_operator")}
 
 
 def reports(tscope):

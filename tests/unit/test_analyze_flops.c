@@ -392,6 +392,91 @@ static void without_operators(void **state)
 	analyzed_free(a);
 }
 
+/* Each reason names what is missing: shapes are recorded wherever an operator has inputs. */
+static void reasons_for_what_is_absent(void **state)
+{
+	static const char shapes[] = "-"; /* the analyzer's own: it needs shapes */
+	static const struct {
+		const char *properties, *op, *inputs;
+		bool has_kernel;
+		const char *total, *coverage, *lost, *bf16;
+	} cases[] = {
+		{ A100, "aten::mm", "[[2, 3], [3, 4]]", true, NULL, NULL, NULL, NULL },
+		{ A100, "aten::mm", NULL, true, shapes, NULL, shapes, NULL },
+		{ A100, "aten::add", "[[8], [8], []]", true, "no operator with known FLOPs",
+		  "no matrix kernel ran", NULL, NULL },
+		{ A100, "aten::view", "[[8]]", true, "no operator with known FLOPs",
+		  "no matrix kernel ran", "no operator with a known roofline", NULL },
+		{ "[]", "aten::mm", "[[2, 3], [3, 4]]", true, NULL, NULL, "unknown device",
+		  "unknown device" },
+		{ "[{\"id\": 0, \"name\": \"Tesla P100-SXM2-16GB\", \"computeMajor\": 6}]",
+		  "aten::mm", "[[2, 3], [3, 4]]", true, NULL, NULL, NULL,
+		  "the device has no tensor cores" },
+		{ "[]", "aten::mm", "[[2, 3], [3, 4]]", false, NULL,
+		  "no device activity in the trace", "no device activity in the trace",
+		  "no device activity in the trace" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct test_trace *t = test_trace_new();
+		test_metadata(t, "deviceProperties", cases[i].properties);
+		if (cases[i].inputs)
+			test_op_inputs(t, cases[i].op, 1, 0, 50, cases[i].inputs,
+				       "[\"float\", \"float\", \"Scalar\"]", NULL);
+		else
+			test_op(t, cases[i].op, 1, 0, 50);
+		if (cases[i].has_kernel)
+			launch(t,
+			       strcmp(cases[i].op, "aten::mm") == 0
+				       ? "ampere_sgemm_128x64_tn"
+				       : "vectorized_elementwise_kernel",
+			       10, 1000);
+		struct analyzed *a = analyze(t);
+		check_doubt(a, "flops.total", cases[i].total);
+		check_doubt(a, "flops.coverage_ratio", cases[i].coverage);
+		check_doubt(a, "flops.lost_ns", cases[i].lost);
+		check_doubt(a, "flops.has_bf16", cases[i].bf16);
+		analyzed_free(a);
+	}
+}
+
+static void put_flow(struct test_trace *t, char phase, const char *pid, const char *tid,
+		     int64_t ts_ns)
+{
+	test_event(t, &(struct raw_event){
+			      .phase = phase,
+			      .has_ts = true,
+			      .ts_ns = ts_ns,
+			      .name = TSI_STR("ac2g"),
+			      .cat = TSI_STR("ac2g"),
+			      .pid = tsi_str_of(pid),
+			      .tid = tsi_str_of(tid),
+			      .id = TSI_STR("1"),
+		      });
+}
+
+/* 2 · 5248 · 3125 · 5248 FLOPs of a product whose launch says no correlation. */
+static void a_product_linked_by_its_flow(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+	struct tscope_value total;
+
+	test_op_inputs(t, "aten::mm", 1, 0, 50, "[[5248, 3125], [3125, 5248]]",
+		       HALVES(", \"c10::BFloat16\""), NULL);
+	test_call(t, "hipExtModuleLaunchKernel", 1, 10, 1, 0);
+	test_kernel(t, "Cijk_Ailk_Bljk_BBS_BH", 0, 7, 100, 1000, 0);
+	put_flow(t, 's', "100", "1", 10);
+	put_flow(t, 'f', "0", "7", 100);
+	struct analyzed *a = analyze(t);
+	assert_true(tscope_analysis_find(a->analysis, "flops.total", &total, NULL));
+	assert_true(total.kind == TSCOPE_VALUE_REAL && total.real == 172134400000.0);
+	check_facts(a, "flops: coverage_ratio uncounted_ns", "1 0");
+	check_facts(a, "integrity: linked_by_flow_count unlinked_count", "1 0");
+	analyzed_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +485,8 @@ int main(void)
 		cmocka_unit_test(copies_over_a_link),
 		cmocka_unit_test(tensor_cores_of_the_device),
 		cmocka_unit_test(without_shapes),
+		cmocka_unit_test(reasons_for_what_is_absent),
+		cmocka_unit_test(a_product_linked_by_its_flow),
 		cmocka_unit_test(peak_of_tensor_cores),
 		cmocka_unit_test(rooflines_on_tensor_cores),
 		cmocka_unit_test(shares_of_a_precision),

@@ -305,6 +305,31 @@ static bool has_products(const struct trace_flops *flops)
 	return false;
 }
 
+static void doubt_facts(struct fact_sheet *out, const enum fact *absent, size_t count,
+			const char *reason)
+{
+	for (size_t i = 0; i < count; i++)
+		tsi_fact_doubt(out, absent[i], reason);
+}
+
+static const char no_device[] = "no device activity in the trace";
+
+/* Reasons for absent time beyond rooflines; where no shapes are recorded, that is the reason. */
+static void doubt_lost(const struct analysis_scope *scope, bool is_known, bool has_steps,
+		       struct fact_sheet *out)
+{
+	static const enum fact lost[] = { LOST_NS, LOST_PER_STEP_NS };
+
+	if (is_known && !has_steps)
+		tsi_fact_doubt(out, LOST_PER_STEP_NS, "no complete step");
+	if (is_known || !tsi_trace_has_shapes(scope->trace))
+		return;
+	doubt_facts(out, lost, TSI_COUNT_OF(lost),
+		    !scope->trace->device_count    ? no_device
+		    : !scope->flops->device.device ? "unknown device"
+						   : "no operator with a known roofline");
+}
+
 static void list_operators(const struct analysis_scope *scope, struct row *rows,
 			   struct fact_sheet *out)
 {
@@ -330,6 +355,7 @@ static void list_operators(const struct analysis_scope *scope, struct row *rows,
 		tsi_fact_int(out, LOST_NS, lost_ns);
 	if (lost_ns >= 0 && step_count)
 		tsi_fact_int(out, LOST_PER_STEP_NS, whole(lost_per_step_ns));
+	doubt_lost(scope, lost_ns >= 0, step_count > 0, out);
 }
 
 struct precision_sum {
@@ -402,6 +428,38 @@ static void list_uncounted(const struct analysis_scope *scope, struct fact_sheet
 	tsi_table_order(out, UNCOUNTED, UNCOUNTED_TOTAL_NS, UNCOUNTED_KERNEL);
 }
 
+/* What keeps the flags of tensor cores from being known. */
+static const char *lack_of_cores(const struct analysis_scope *scope)
+{
+	if (!scope->trace->device_count)
+		return no_device;
+	if (scope->flops->other_device_name)
+		return "the trace is of devices of different kinds";
+	return scope->flops->tensor_cores == TENSOR_CORES_MISSING ? "the device has no tensor cores"
+								  : "unknown device";
+}
+
+/* Reasons for what is absent although the shapes of operators are recorded. */
+static void say_lacks(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	static const enum fact of_devices[] = { COVERAGE_RATIO, MATRIX_NS, UNCOUNTED_NS };
+	static const enum fact of_products[] = { TOTAL, REPEATED };
+	static const enum fact of_cores[] = { HAS_TF32, HAS_BF16 };
+	const struct trace_flops *flops = scope->flops;
+
+	if (!scope->trace->device_count)
+		doubt_facts(out, of_devices, TSI_COUNT_OF(of_devices), no_device);
+	else if (!flops->all.matrix_ns)
+		tsi_fact_doubt(out, COVERAGE_RATIO, "no matrix kernel ran");
+	if (flops->tensor_cores == TENSOR_CORES_NOT_TOLD)
+		tsi_fact_doubt(out, HAS_TENSOR_CORES, lack_of_cores(scope));
+	if (!flops->tensor_precisions)
+		doubt_facts(out, of_cores, TSI_COUNT_OF(of_cores), lack_of_cores(scope));
+	if (!has_products(flops) && tsi_trace_has_shapes(scope->trace))
+		doubt_facts(out, of_products, TSI_COUNT_OF(of_products),
+			    "no operator with known FLOPs");
+}
+
 static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	static const enum fact of_kinds[] = { COVERAGE_RATIO, MATRIX_NS, UNCOUNTED_NS };
@@ -438,6 +496,7 @@ static void fill_flops(const struct analysis_scope *scope, struct fact_sheet *ou
 	if (!rows)
 		return;
 	put_facts(scope, out);
+	say_lacks(scope, out);
 	list_operators(scope, rows, out);
 	list_precisions(scope, out);
 	list_uncounted(scope, out);
