@@ -64,6 +64,8 @@ static const struct row rows[] = {
 	KIND(COMM, "|all_reduce_"),
 	KIND(COMM, "|oneshotallreduce"), /* TensorRT-LLM */
 	KIND(COMM, "|twoshotallreduce"),
+	KIND(COMM, "oneshot_allreduce"),
+	KIND(COMM, "twoshot_allreduce"),
 	KIND(COMM, "allreduce_fusion"), /* TensorRT-LLM, FlashInfer: with a norm behind it */
 	KIND(COMM, "|moealltoall"),
 	KIND(COMM, "|moea2a"),
