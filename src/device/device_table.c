@@ -79,6 +79,8 @@ const struct device_row tsi_device_rows[] = {
 	       GIB(12), TBPS(0.549), PLAIN_CORES, SOURCE('A', "NVIDIA P100 data sheet")),
 	DEVICE("P100 SXM2", "p100 sxm2", NULL, FP64(5.3), FP32(10.6), FP16(21.2), UNITS(56),
 	       GIB(16), TBPS(0.732), PLAIN_CORES, SOURCE('A', "NVIDIA P100 data sheet")),
+	DEVICE("Quadro GP100", "quadro gp100", NULL, FP64(5.2), FP32(10.3), FP16(20.7), UNITS(56),
+	       GIB(16), TBPS(0.717), PLAIN_CORES, SOURCE('B', "NVIDIA Quadro GP100 data sheet")),
 	DEVICE("P40", "p40", NULL, FP32(12), INT8(47), UNITS(30), GIB(24), TBPS(0.346), PLAIN_CORES,
 	       SOURCE('B', "NVIDIA P40 data sheet")),
 	DEVICE("P4", "p4", NULL, FP32(5.5), INT8(22), UNITS(20), GIB(8), TBPS(0.192), PLAIN_CORES,

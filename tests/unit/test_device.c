@@ -95,6 +95,7 @@ static const struct device_case whole_devices[] = {
 	{ "NVIDIA GeForce RTX 3090", 82, GIB_BYTES(23.7), "RTX 3090" },
 	{ "Tesla P100-PCIE-16GB", 56, GIB_BYTES(15.9), "P100 PCIe 16GB" },
 	{ "Tesla P100-SXM2-16GB", 56, GIB_BYTES(15.9), "P100 SXM2" },
+	{ "Quadro GP100", 56, GIB_BYTES(15.9), "Quadro GP100" },
 	{ "Tesla P40", 30, GIB_BYTES(22.4), "P40" },
 	{ "Tesla P4", 20, GIB_BYTES(7.6), "P4" },
 	{ "NVIDIA GeForce GTX 1080 Ti", 28, GIB_BYTES(10.9), "GTX 1080 Ti" },

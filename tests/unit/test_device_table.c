@@ -146,6 +146,7 @@ static void peaks_are_reproduced(void **state)
 		{ "P100 PCIe 16GB", 256, 1.303 },
 		{ "P100 PCIe 12GB", 256, 1.303 },
 		{ "P100 SXM2", 256, 1.48 },
+		{ "Quadro GP100", 256, 1.442 },
 		{ "TITAN V", 1024, 1.343 },
 		{ "TITAN RTX", 1024, 1.77 },
 		{ "Quadro RTX 8000", 1024, 1.77 },
