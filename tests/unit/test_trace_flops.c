@@ -771,6 +771,35 @@ static void peak_by_kernels(void **state)
 	release(c);
 }
 
+/* Operands of 8 and 4 bits have peaks of their own. */
+static void peaks_of_small_types(void **state)
+{
+	static const struct {
+		const char *device, *kernel, *precision;
+		double peak_flops;
+	} cases[] = {
+		{ "NVIDIA H100 80GB HBM3", "_w8a8_block_fp8_matmul", "fp8", 1979e12 },
+		{ "NVIDIA A100-SXM4-80GB", "cutlass_80_tensorop_i16832gemm_s8_256x128", "int8",
+		  624e12 },
+		{ "NVIDIA B200", "bmm_E2m1_E2m1E2m1_Fp32_t128x128x256", "fp4", 9000e12 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct test_trace *t = test_trace_new();
+		char properties[128];
+
+		snprintf(properties, sizeof(properties), "[{\"id\": 0, \"name\": \"%s\"}]",
+			 cases[i].device);
+		test_metadata(t, "deviceProperties", properties);
+		test_kernel(t, cases[i].kernel, 0, 7, 0, 300, 0);
+		struct counted *c = count(t);
+		assert_string_equal(c->flops->precision, cases[i].precision);
+		assert_true(fabs(c->flops->peak_flops / cases[i].peak_flops - 1) < 1e-9);
+		release(c);
+	}
+}
+
 /* What most of the time is computed in has the word, though its FLOPs are not known. */
 static void peak_where_few_flops_are_known(void **state)
 {
@@ -1146,6 +1175,7 @@ int main(void)
 		cmocka_unit_test(peak_of_a_mix),
 		cmocka_unit_test(peak_of_a_partition),
 		cmocka_unit_test(peak_by_kernels),
+		cmocka_unit_test(peaks_of_small_types),
 		cmocka_unit_test(peak_where_few_flops_are_known),
 		cmocka_unit_test(kernels_of_no_known_kind),
 		cmocka_unit_test(a_part_without_peak),
