@@ -66,7 +66,7 @@ static uint8_t phase_of(struct tscope_value cell)
 	while (phase < ITERATION_PHASE_COUNT &&
 	       strcmp(cell.text, tsi_iteration_phase_name((enum iteration_phase)phase)) != 0)
 		phase++;
-	return phase <= ITERATION_SPECULATIVE ? phase : ITERATION_PHASE_COUNT;
+	return phase <= ITERATION_DIFFUSION ? phase : ITERATION_PHASE_COUNT;
 }
 
 static struct side read_side(const struct tscope_analysis *analysis, struct arena *scratch)

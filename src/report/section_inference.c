@@ -59,7 +59,7 @@ static const char *phase_text(const struct panel *panel, const char *phase)
 	return count > 0 ? text : NULL;
 }
 
-static const char *const phases[] = { "prefill", "decode", "mixed", "speculative" };
+static const char *const phases[] = { "prefill", "decode", "mixed", "speculative", "diffusion" };
 
 int tsi_phase_lines(const struct panel *panel)
 {

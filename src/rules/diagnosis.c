@@ -102,17 +102,27 @@ static enum rule_cause serving_kin(const struct tscope_diagnosis *diagnosis, enu
 	return kin;
 }
 
-static bool is_serving(const struct tscope_analysis *analysis)
+static bool is_text(const struct tscope_analysis *analysis, const char *fact, const char *text)
 {
-	struct tscope_value boundary = tsi_lookup(analysis, "steps.boundary");
+	return strcmp(tsi_value_text(tsi_lookup(analysis, fact)), text) == 0;
+}
 
-	return strcmp(tsi_value_text(boundary), "iteration") == 0;
+/* What a rule advises who serves with an engine, or runs inference by hand; NULL: its own. */
+static const char *advice_of(const struct tscope_analysis *analysis, const char *rule,
+			     const char *advice)
+{
+	struct tscope_value images = tsi_lookup(analysis, "inference.diffusion.count");
+	bool is_of_images = images.kind == TSCOPE_VALUE_INT && images.integer > 0;
+
+	if (is_text(analysis, "steps.boundary", "iteration") && !is_of_images)
+		return tsi_serving_advice(rule);
+	return is_text(analysis, "steps.workload", "inference") ? tsi_inference_advice(rule, advice)
+								: NULL;
 }
 
 static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_context *ctx)
 {
-	const char *advice =
-		is_serving(ctx->analysis) ? tsi_serving_advice(ctx->rule->def.id) : NULL;
+	const char *advice = advice_of(ctx->analysis, ctx->rule->def.id, ctx->advice);
 	enum rule_cause kin = serving_kin(diagnosis, ctx->merged_with, ctx->rule->is_summary);
 	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
 

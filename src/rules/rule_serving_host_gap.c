@@ -79,6 +79,9 @@ static void evaluate_serving_host_gap(struct rule_context *ctx)
 	double share = tsi_rule_real(ctx, "inference.host_gap_ratio");
 	int64_t gap_ns = tsi_rule_int(ctx, "inference.host_gap_ns");
 
+	/* Between images there may be no request. */
+	if (tsi_rule_int(ctx, "inference.diffusion.count") > 0)
+		return;
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,

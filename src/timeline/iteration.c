@@ -128,6 +128,19 @@ static bool parse_vllm_new(struct str text, struct iteration *ret)
 	return true;
 }
 
+/* A number of its own for each, of which nobody says what it counts: the phase alone. */
+static bool parse_vllm_bare(struct str text, struct iteration *ret)
+{
+	int64_t prompts, decodes;
+
+	if (!take_number(&text, &prompts) || !take(&text, "_generation_") ||
+	    !take_number(&text, &decodes) || text.length > 0)
+		return false;
+	ret->phase = phase_of(
+		&(struct iteration){ .prompt_requests = prompts, .decode_requests = decodes });
+	return true;
+}
+
 static bool parse_vllm(struct str text, struct iteration *ret)
 {
 	struct attention_size prompt, decode;
@@ -138,7 +151,11 @@ static bool parse_vllm(struct str text, struct iteration *ret)
 		return parse_vllm_new(text, ret);
 	if (take_number(&text, &all_tokens) && !take(&text, "_"))
 		return false;
-	if (!take(&text, "context_") || !take_number(&text, &ret->prompt_requests) ||
+	if (!take(&text, "context_"))
+		return false;
+	if (parse_vllm_bare(text, ret))
+		return true;
+	if (!take_number(&text, &ret->prompt_requests) ||
 	    !take_vllm_tokens(&text, &ret->prompt_tokens, &prompt) ||
 	    !take(&text, "_generation_") || !take_number(&text, &ret->decode_requests) ||
 	    !take_vllm_tokens(&text, &ret->decode_tokens, &decode))
@@ -291,7 +308,11 @@ bool tsi_parse_iteration(struct str name, struct iteration *ret)
 	struct iteration found;
 	bool is_one = false;
 
-	if (take(&name, "execute_"))
+	if (take(&name, "execute_diffusion_")) {
+		found = tsi_no_iteration();
+		found.phase = ITERATION_DIFFUSION;
+		is_one = true;
+	} else if (take(&name, "execute_"))
 		is_one = parse_vllm(name, &found);
 	else if (take(&name, "step["))
 		is_one = parse_sglang(name, &found);

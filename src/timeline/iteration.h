@@ -16,12 +16,14 @@
  *	ATOM		prefill[bs=2 tok=14721 ctx=[7803, 6918]]   decode[bs=117/128 tok=117 d=117]
  *			decode[bs=32 tok=128 d=32 spec=3 sqsq=512 sqsk=262144 sk=65536]
  *	TensorRT-LLM	[Executor] _forward_step 12: 1 ctx reqs, 2048 ctx tokens, 31 gen reqs
+ *	diffusion	execute_diffusion_1_256x256	(xDiT)
  */
 #define ITERATION_PHASES(X)                                                                        \
 	X(ITERATION_PREFILL, "prefill")         /* prompts only */                                 \
 	X(ITERATION_DECODE, "decode")           /* one token for each request */                   \
 	X(ITERATION_MIXED, "mixed")             /* both: chunks of prompts beside decoding */      \
 	X(ITERATION_SPECULATIVE, "speculative") /* decodes several proposed tokens a request */    \
+	X(ITERATION_DIFFUSION, "diffusion")     /* makes an image or a video */                    \
 	X(ITERATION_IDLE, "idle")               /* no request: keeps other ranks company */        \
 	X(ITERATION_UNKNOWN, "unknown")         /* its annotation does not say */
 
@@ -30,7 +32,7 @@ enum iteration_phase { ITERATION_PHASES(TSI_NAMED_ID) ITERATION_PHASE_COUNT };
 enum { NOT_SAID = -1 };
 
 struct iteration {
-	const char *engine; /* "vllm", "sglang" … */
+	const char *engine; /* "vllm", "sglang" …; NULL: not said */
 	uint8_t phase;      /* enum iteration_phase */
 	/* NOT_SAID where the annotation does not say it. */
 	int64_t prompt_requests, prompt_tokens; /* context, prefill */

@@ -9,12 +9,17 @@ usage: compare_serving.py TSCOPE [ROUNDS [FIRST_SEED]]
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 import make_serving
 import serving_captures
+
+
+TRAINING = re.compile(r"prof\.step|[Ll]oader|per rank|larger batch|fused=True|training|optimizer|"
+                      r"backward|gradient")
 
 
 def differences(truth, facts, name=""):
@@ -37,7 +42,10 @@ def check(program, seed, folder):
                           check=False, timeout=60)
     if done.returncode != 0:
         return [f"exit {done.returncode}: {done.stderr.decode()}"]
-    return list(differences(truth, json.loads(done.stdout)["runs"][0]["facts"]["inference"]))
+    run = json.loads(done.stdout)["runs"][0]
+    return list(differences(truth, run["facts"]["inference"])) + [
+        f"{finding['id']}: advice for training: {finding['advice']}" for finding in run["findings"]
+        if TRAINING.search(finding["advice"])]
 
 
 def check_joins(program, seed, folder):

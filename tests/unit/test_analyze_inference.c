@@ -224,6 +224,22 @@ static void test_draft(void **state)
 	analyzed_free(a);
 }
 
+/* Images: a phase without tokens. */
+static void test_diffusion(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	put_turn(t, "execute_diffusion_1_256x256", "cudaLaunchKernel", 0, 50, 50);
+	put_turn(t, "execute_diffusion_1_256x256", "cudaLaunchKernel", 200, 250, 50);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "inference: iteration_count diffusion.count diffusion.p50_ns decode.count",
+		    "2 2 100 0");
+	check_facts(a, "inference: diffusion.tokens diffusion.requests itl_p50_ns engine",
+		    "- - - -");
+	analyzed_free(a);
+}
+
 /* Training is none. */
 static void test_training(void **state)
 {
@@ -244,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_speculation), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_draft),       cmocka_unit_test(test_training),
 		cmocka_unit_test(test_host_parts),  cmocka_unit_test(test_unknown_host),
+		cmocka_unit_test(test_diffusion),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,35 @@ static struct test_trace *two_steps(void)
 	return t;
 }
 
+/* A product without a backward pass is inference; a loader alone may feed either. */
+static void workloads_are_named(void **state)
+{
+	static const struct {
+		const char *category, *name, *workload;
+	} cases[] = {
+		{ "cpu_op", "aten::relu", "-" },
+		{ "cpu_op", "aten::mm", "inference" },
+		{ "cpu_op", "MmBackward0", "training" },
+		{ "cpu_op", "autograd::engine::evaluate_function: MmBackward0", "training" },
+		{ "user_annotation", "Optimizer.step#SGD.step", "training" },
+		{ "user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+		  "-" },
+		{ "user_annotation", "execute_context_0(0)_generation_4(4)", "inference" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct test_trace *t = test_trace_new();
+
+		if (i > 1 && i < 6)
+			test_op(t, "aten::mm", 1, 10, 20);
+		test_span(t, cases[i].category, cases[i].name, 1, 40, 20);
+		struct analyzed *a = analyze(t);
+		check_facts(a, "steps: workload", cases[i].workload);
+		analyzed_free(a);
+	}
+}
+
 static void every_step_has_its_row(void **state)
 {
 	(void)state;
@@ -209,6 +238,7 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(workloads_are_named),
 		cmocka_unit_test(every_step_has_its_row),
 		cmocka_unit_test(captures_are_no_steps),
 		cmocka_unit_test(without_devices_the_host_lines_are_there),

@@ -40,6 +40,7 @@ static const struct rule_case cases[] = {
 	  "high: the device idles between iterations for 23.0 % of the time, waiting for the "
 	  "engine's host (6.000 ms before each iteration; 60 % of it sampling)" },
 	{ "SERVING.HOST_GAP", QUIET, GAP("0.099"), NULL, "" },
+	{ "SERVING.HOST_GAP", QUIET, GAP("0.23") "inference.diffusion.count 2\n", NULL, "" },
 	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000"), NULL,
 	  "med: no decode iteration replays a graph, and the device waits for launches (the device "
 	  "waits 3.000 ms per iteration for the host (15.0 %)) [3000000 ns]" },
@@ -83,6 +84,13 @@ static const struct advice_case advices[] = {
 	  "--async-scheduling" },
 	{ "HOST.PYTHON", "idle.python_ns 30000\nstep_time.mean_ns 100000\n",
 	  "data loader's workers" },
+	{ "HOST.PYTHON",
+	  "idle.python_ns 30000\nstep_time.mean_ns 100000\nsteps.workload inference\n",
+	  "prepare the next request" },
+	{ "HOST.PYTHON",
+	  "idle.python_ns 30000\nstep_time.mean_ns 100000\nsteps.workload inference\n"
+	  "steps.boundary iteration\ninference.diffusion.count 2\n",
+	  "prepare the next request" },
 	{ "HOST.LAUNCH_BOUND",
 	  "idle.op_overhead_ns 30000\nidle.launch_call_ns 0\nidle.start_latency_ns 0\n"
 	  "step_time.mean_ns 100000\nsteps.boundary iteration\n",
@@ -98,18 +106,25 @@ static void advice_fits_who_asks(void **state)
 /* A rule that is named wrongly would keep its advice for training. */
 static void serving_advice_is_of_rules(void **state)
 {
-	size_t count = 0;
+	static const char *const training[] = { "prof.step",  "DataLoader", "data loader",
+						"fused=True", "per rank",   "training",
+						"backward",   "optimizer" };
+	size_t serving = 0, inference = 0;
 
 	(void)state;
 	for (size_t i = 0; i < tscope_rule_count(); i++) {
-		const char *advice = tsi_serving_advice(tscope_rule(i)->id);
-		if (!advice)
-			continue;
-		count++;
-		if (strstr(advice, "prof.step") || strstr(advice, "DataLoader"))
-			fail_msg("%s: %s", tscope_rule(i)->id, advice);
+		const char *of_serving = tsi_serving_advice(tscope_rule(i)->id);
+		const char *of_inference = tsi_inference_advice(tscope_rule(i)->id, "optimizer");
+
+		serving += of_serving != NULL;
+		inference += of_inference != NULL;
+		for (size_t k = 0; k < sizeof(training) / sizeof(training[0]); k++)
+			if ((of_serving && strstr(of_serving, training[k])) ||
+			    (of_inference && strstr(of_inference, training[k])))
+				fail_msg("%s: %s", tscope_rule(i)->id, training[k]);
 	}
-	assert_int_equal(count, SERVING_ADVICE_COUNT);
+	assert_int_equal(serving, SERVING_ADVICE_COUNT);
+	assert_int_equal(inference, INFERENCE_ADVICE_COUNT);
 }
 
 int main(void)

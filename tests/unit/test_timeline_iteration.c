@@ -25,6 +25,10 @@ static const struct {
 	{ "execute_6147_context_2(sq6144sk7144sqsq20971520sqsk23019520)"
 	  "_generation_3(sq3sk6144sqsq3sqsk6144)",
 	  "vllm mixed 2/6144 3/3 5 13288 -" },
+	{ "execute_context_1024_generation_0", "vllm prefill -/- -/- - - -" },
+	{ "execute_context_0_generation_64", "vllm decode -/- -/- - - -" },
+	{ "execute_context_8_generation_64", "vllm mixed -/- -/- - - -" },
+	{ "execute_diffusion_1_256x256", "- diffusion -/- -/- - - -" },
 	{ "execute_new_2_cached_0", "vllm prefill 2/- 0/- 2 - -" },
 	{ "execute_new_2_cached_3", "vllm mixed 2/- 3/- 5 - -" },
 	{ "execute_new_0_cached_3", "vllm decode 0/- 3/- 3 - -" },
@@ -99,7 +103,7 @@ static void test_annotations(void **state)
 		char said[128] = "";
 
 		if (tsi_parse_iteration(tsi_str_of(cases[i].name), &it)) {
-			snprintf(said, sizeof(said), "%s %s", it.engine,
+			snprintf(said, sizeof(said), "%s %s", it.engine ? it.engine : "-",
 				 tsi_iteration_phase_name(it.phase));
 			put(said, sizeof(said), " ", it.prompt_requests);
 			put(said, sizeof(said), "/", it.prompt_tokens);

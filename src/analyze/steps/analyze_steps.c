@@ -4,7 +4,9 @@
  * and what their time went to. Everything here was computed by src/timeline.
  */
 #include "analyze/facts.h"
+#include "analyze/ops/op_work.h"
 #include "analyze/steps/step_lines.h"
+#include "timeline/landmarks.h"
 
 #define FACTS(X)                                                                                   \
 	X(COUNT, "count", COUNT, "steps of the timeline, marked ones too")                         \
@@ -12,7 +14,11 @@
 	X(BOUNDARY, "boundary", TEXT, "rule that bounds the steps")                                \
 	X(COLD_COUNT, "cold_count", COUNT,                                                         \
 	  "steps left out as cold: start-up, compilation, first allocations")                      \
-	X(ALL_COLD, "all_cold", FLAG, "every step that would count is cold, so that they do count")
+	X(ALL_COLD, "all_cold", FLAG,                                                              \
+	  "every step that would count is cold, so that they do count")                            \
+	X(WORKLOAD, "workload", TEXT,                                                              \
+	  "training: there is a backward pass or an optimizer; inference: iterations of an "       \
+	  "engine, or a product or 100 operators without either; absent: nothing says")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 
@@ -92,6 +98,33 @@ static void fill_row(struct tscope_value *cells, const struct analysis_scope *sc
 	cells[LIST_ALLOC_NS] = tsi_int(idle_ns[IDLE_ALLOC]);
 }
 
+/* So many operators of which none is of a backward pass are no accident. */
+enum { MANY_OPS = 100 };
+
+/* "training", "inference" or NULL. O(kinds of spans) */
+static const char *workload_of(const struct tscope_timeline *timeline)
+{
+	static const unsigned training =
+		LABEL_TRAIN_BATCH | LABEL_OPTIMIZER_STEP | LABEL_OPTIMIZER | LABEL_BACKWARD;
+	const struct tscope_trace *trace = timeline->trace;
+	bool multiplies = false;
+
+	if (timeline->boundary == TSCOPE_BOUNDARY_ITERATION)
+		return "inference";
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		unsigned labels = tsi_labels_of_kind(timeline->marks, kind);
+
+		if (labels & training)
+			return "training";
+		if (labels & LABEL_DATA) /* a loader may feed either */
+			return NULL;
+		multiplies |= kind->span_class == TSCOPE_SPAN_CPU_OP && !multiplies &&
+			      tsi_op_multiplies(tsi_intern_text(&trace->names, kind->name));
+	}
+	return multiplies || trace->cpu_op_count >= MANY_OPS ? "inference" : NULL;
+}
+
 static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
@@ -107,6 +140,9 @@ static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *ou
 	}
 	tsi_fact_int(out, COUNTED_COUNT, counted_count);
 	tsi_fact_int(out, COLD_COUNT, cold_count);
+	const char *workload = workload_of(timeline);
+	if (workload)
+		tsi_fact_text(out, WORKLOAD, workload);
 	if (timeline->trace->device_count)
 		tsi_fact_flag(out, ALL_COLD, timeline->is_all_cold);
 }

@@ -53,6 +53,7 @@
 	PHASE_FACTS(X, DECODE, "decode")                                                           \
 	PHASE_FACTS(X, MIXED, "mixed")                                                             \
 	PHASE_FACTS(X, SPECULATIVE, "speculative")                                                 \
+	PHASE_FACTS(X, DIFFUSION, "diffusion")                                                     \
 	X(ENGINE, "engine", TEXT, "whose annotations mark the iterations")                         \
 	X(ITERATION_COUNT, "iteration_count", COUNT, "iterations, of all phases")                  \
 	X(IDLE_COUNT, "idle_count", COUNT, "of these, without any request")                        \
@@ -125,11 +126,11 @@ TSI_TABLE_LIST(enum table, tables, TABLES);
 
 enum {
 	PHASE_FACT_COUNT = DECODE_COUNT - PREFILL_COUNT,
-	COUNTED_PHASES = ITERATION_SPECULATIVE + 1, /* those with facts of their own */
+	COUNTED_PHASES = ITERATION_DIFFUSION + 1, /* those with facts of their own */
 	MAX_BATCHES = 256,
 };
 
-_Static_assert((int)ITERATION_SPECULATIVE *(int)PHASE_FACT_COUNT == (int)SPECULATIVE_COUNT,
+_Static_assert((int)ITERATION_DIFFUSION *(int)PHASE_FACT_COUNT == (int)DIFFUSION_COUNT,
 	       "facts in the order of phases");
 
 static const enum fact host_part_facts[] = {
