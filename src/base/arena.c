@@ -13,6 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
+
+#if HAVE_MALLOC_TRIM
+#include <malloc.h>
+#endif
+
 struct arena_block {
 	struct arena_block *older, *newer;
 };
@@ -181,6 +187,13 @@ const char *tsi_arena_print(struct arena *arena, const char *format, ...)
 enum tscope_status tsi_arena_status(const struct arena *arena, struct tscope_error *err)
 {
 	return arena->has_failed ? tsi_fail_nomem(err) : TSCOPE_OK;
+}
+
+void tsi_release_freed(void)
+{
+#if HAVE_MALLOC_TRIM
+	(void)malloc_trim(0);
+#endif
 }
 
 void tsi_arena_deinit(struct arena *arena)

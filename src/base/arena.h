@@ -94,6 +94,12 @@ const char *tsi_arena_print(struct arena *arena, const char *format, ...);
 TSI_PRINTF(2, 0)
 const char *tsi_arena_vprint(struct arena *arena, const char *format, va_list arguments);
 
+/*
+ * Gives the system the pages back that much freed memory stood on, where the C library can: it
+ * keeps those between pieces that are in use. Takes a while: for gigabytes.
+ */
+void tsi_release_freed(void);
+
 /* TSCOPE_OK, or TSCOPE_E_NOMEM with err filled, if any call failed. */
 TSI_MUST_CHECK
 enum tscope_status tsi_arena_status(const struct arena *arena, struct tscope_error *err);

@@ -34,7 +34,7 @@ struct intern_chunk {
 enum {
 	FIRST_CHUNK_BYTES = 512, /* a run of thousands of files has a set for each */
 	MAX_CHUNK_BYTES = 64 * 1024,
-	FIRST_SLOTS = 256,
+	FIRST_SLOTS = 32, /* likewise */
 };
 
 /*

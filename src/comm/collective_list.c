@@ -83,7 +83,6 @@ static struct collective_run run_of_unknown(const struct tscope_trace *trace, ui
 		.annotation = NO_ROW,
 		.group_size = NO_NUMBER,
 		.bytes = NO_NUMBER,
-		.sent_bytes = NO_NUMBER,
 		.received_bytes = NO_NUMBER,
 		.bus_bytes = NAN,
 		.algorithm = "",
@@ -116,8 +115,6 @@ static void add_directions(struct collective_run *run, const struct collective *
 	bool sends = tsi_str_find(name, TSI_STR("send")) >= 0;
 	bool receives = tsi_str_find(name, TSI_STR("recv")) >= 0;
 
-	if (!is_pair || !receives || sends)
-		add_elements(&run->sent_bytes, record, record->in_elements);
 	if (!is_pair || !sends || receives)
 		add_elements(&run->received_bytes, record, record->out_elements);
 	run->is_send = is_pair && sends && !receives;

@@ -16,13 +16,13 @@ struct collective_run {
 	uint32_t record;
 	/* Without a record: row of the span that its backend wrote on the host, or NO_ROW. */
 	uint32_t annotation;
-	struct str dtype;                   /* "": not said */
-	uint32_t group_name, group_desc;    /* ids, 0: not said */
-	int64_t group_size;                 /* or NO_NUMBER */
-	int64_t bytes;                      /* S of collective_kind.h, or NO_NUMBER */
-	int64_t sent_bytes, received_bytes; /* what the rank puts in, gets out; or NO_NUMBER */
-	double bus_bytes;                   /* S × bus factor, or NAN */
-	const char *algorithm, *protocol;   /* static, "": not said */
+	struct str dtype;                 /* "": not said */
+	uint32_t group_name, group_desc;  /* ids, 0: not said */
+	int64_t group_size;               /* or NO_NUMBER */
+	int64_t bytes;                    /* S of collective_kind.h, or NO_NUMBER */
+	int64_t received_bytes;           /* what the rank gets out; or NO_NUMBER */
+	double bus_bytes;                 /* S × bus factor, or NAN */
+	const char *algorithm, *protocol; /* static, "": not said */
 	int64_t dur_ns;
 	/* Not of further ones: from the begin of its first kernel to the end of its last. */
 	int64_t first_start_ns, last_end_ns;

@@ -19,6 +19,7 @@ enum tscope_status tsi_rank_log_init(struct rank_log *log, struct tscope_error *
 void tsi_rank_log_deinit(struct rank_log *log)
 {
 	tsi_arena_deinit(&log->still_memory);
+	tsi_arena_deinit(&log->point_memory);
 	tsi_intern_deinit(&log->names);
 	tsi_arena_deinit(&log->arena);
 	*log = (struct rank_log){ 0 };
@@ -150,9 +151,10 @@ static void append_steps(const struct renumbering *numbers)
 
 	to->steps = tsi_arena_reserve(&to->arena, to->steps, &to->step_capacity,
 				      to->step_count + from->step_count, sizeof(*to->steps));
-	to->points = tsi_arena_reserve(&to->arena, to->points, &to->point_capacity,
+	to->points = tsi_arena_reserve(&to->point_memory, to->points, &to->point_capacity,
 				       to->point_count + from->point_count, sizeof(*to->points));
-	if (!to->points)
+	to->arena.has_failed |= to->point_memory.has_failed;
+	if (to->arena.has_failed)
 		return;
 	for (size_t i = 0; i < from->step_count; i++)
 		to->steps[to->step_count++] = from->steps[i];
@@ -300,6 +302,15 @@ enum tscope_status tsi_rank_log_append(struct rank_log *log, const struct rank_l
 	return tsi_arena_status(&log->arena, err);
 }
 
+void tsi_rank_log_take(struct rank_log *log, struct rank_log *from)
+{
+	tsi_rank_log_deinit(log);
+	*log = *from;
+	*from = (struct rank_log){ 0 };
+	tsi_rank_log_join_kernels(log);
+	tsi_rank_log_join_places(log);
+}
+
 /* ---- reading ---- */
 
 /* Time between two points is of the step that began before the second. */
@@ -307,6 +318,10 @@ void tsi_rank_log_sum_steps(const struct rank_log *log, int64_t (*lines)[TSCOPE_
 {
 	uint32_t step = NO_ROW;
 
+	if (log->step_lines) {
+		memcpy(lines, log->step_lines, log->step_count * sizeof(*lines));
+		return;
+	}
 	for (size_t i = 0; i < log->step_count; i++)
 		memset(lines[i], 0, sizeof(lines[i]));
 	for (size_t i = 0; i < log->point_count; i++) {

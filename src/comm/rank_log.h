@@ -26,15 +26,15 @@ struct rank_op {
 	 * end of the last kernel launched before it. Not after start_ns; start_ns where unknown.
 	 */
 	int64_t ready_ns;
-	int64_t launch_ns;                  /* start of its launch call, or NO_NUMBER */
-	int64_t step;                       /* number of the step that launched it, or NO_NUMBER */
-	int64_t sequence;                   /* "Seq", or NO_NUMBER */
-	int64_t bytes;                      /* S of collective_kind.h, or NO_NUMBER */
-	double bus_bytes;                   /* S × bus factor, or NAN */
-	int64_t sent_bytes, received_bytes; /* what this rank puts in and gets out, or NO_NUMBER */
-	int64_t peer;                       /* rank at the other end of a send or receive, or -1 */
-	uint32_t group;                     /* index in rank_log.groups */
-	uint32_t dtype;                     /* id in rank_log.names, 0: not said */
+	int64_t launch_ns;      /* start of its launch call, or NO_NUMBER */
+	int64_t step;           /* number of the step that launched it, or NO_NUMBER */
+	int64_t sequence;       /* "Seq", or NO_NUMBER */
+	int64_t bytes;          /* S of collective_kind.h, or NO_NUMBER */
+	double bus_bytes;       /* S × bus factor, or NAN */
+	int64_t received_bytes; /* what this rank gets out, or NO_NUMBER */
+	int64_t peer;           /* rank at the other end of a send or receive, or -1 */
+	uint32_t group;         /* index in rank_log.groups */
+	uint32_t dtype;         /* id in rank_log.names, 0: not said */
 	/*
 	 * Ops of equal stream ran one after the other. gloo's threads take the work of a group in
 	 * turn: there the order of starts is that of calls, over all streams.
@@ -121,9 +121,11 @@ struct rank_log {
 	size_t group_count, group_capacity;
 	int64_t *members; /* of groups: ranks in ascending order */
 	size_t member_count, member_capacity;
-	struct rank_point *points;
+	struct arena point_memory; /* of the points alone */
+	struct rank_point *points; /* of all steps or, with step_lines, of some (sample_steps.h) */
 	size_t point_count, point_capacity;
-	struct rank_log_step *steps; /* in the order of time */
+	int64_t (*step_lines)[TSCOPE_BUDGET_LINE_COUNT]; /* by step: their sums; or NULL */
+	struct rank_log_step *steps;                     /* in the order of time */
 	size_t step_count, step_capacity;
 	struct arena still_memory;   /* of the set alone, which others replace as a whole */
 	struct interval_set still;   /* in steps: when the rank stood still for a collective */
@@ -148,6 +150,9 @@ enum tscope_status tsi_rank_log_fill(struct rank_log *log, const struct tscope_t
 TSI_MUST_CHECK
 enum tscope_status tsi_rank_log_append(struct rank_log *log, const struct rank_log *from,
 				       struct tscope_error *err);
+
+/* Moves a first window to an empty log: from is gone then. */
+void tsi_rank_log_take(struct rank_log *log, struct rank_log *from);
 
 /* Sorts the kernels by name, and makes one of those that share it. */
 void tsi_rank_log_join_kernels(struct rank_log *log);

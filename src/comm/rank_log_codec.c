@@ -43,7 +43,6 @@ static const struct field op_fields[] = {
 	OP(sequence, FIELD_NEAR, LIMIT_NONE),
 	OP(bytes, 0, LIMIT_NONE),
 	OP(bus_bytes, 0, LIMIT_NONE),
-	OP(sent_bytes, 0, LIMIT_NONE),
 	OP(received_bytes, 0, LIMIT_NONE),
 	OP(peer, FIELD_NEAR, LIMIT_NONE),
 	OP(group, 0, LIMIT_GROUPS),
@@ -155,7 +154,8 @@ void tsi_code_rank_log(struct codec *codec, struct rank_log *log)
 	codec->limits[LIMIT_GROUPS] = log->group_count;
 	CODE(ops, op_count, struct rank_op, op_fields);
 	CODE(steps, step_count, struct rank_log_step, step_fields);
-	CODE(points, point_count, struct rank_point, point_fields);
+	tsi_code_list(codec, &log->points, &log->point_count,
+		      &TSI_LIST_OF(struct rank_point, point_fields), &log->point_memory);
 	CODE(kernels, kernel_count, struct rank_kernel, kernel_fields);
 	CODE(places, place_count, struct rank_place, place_fields);
 	tsi_code_list(codec, &log->still.items, &log->still.count,

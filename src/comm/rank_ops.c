@@ -129,7 +129,6 @@ static void add_op(struct op_collector *c, const struct collective_run *run)
 		.sequence = record ? record->sequence : NO_NUMBER,
 		.bytes = run->bytes,
 		.bus_bytes = run->bus_bytes,
-		.sent_bytes = run->sent_bytes,
 		.received_bytes = run->received_bytes,
 		.peer = record ? peer_of(record, run->is_send) : -1,
 		.stream = tsi_trace_track_of(trace, run->row),

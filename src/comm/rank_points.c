@@ -146,8 +146,9 @@ static void add_point(struct point_walk *walk, int64_t time_ns, struct mark mark
 	struct rank_log *log = walk->log;
 	struct rank_point point = walk->since;
 
-	struct rank_point *added = tsi_arena_push(&log->arena, &log->points, &log->point_count,
-						  &log->point_capacity, sizeof(*added));
+	struct rank_point *added =
+		tsi_arena_push(&log->point_memory, &log->points, &log->point_count,
+			       &log->point_capacity, sizeof(*added));
 
 	if (!added)
 		return;
@@ -358,6 +359,6 @@ void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pi
 	}
 	if (!walk.arena.has_failed)
 		pass_marks(&walk, &after, INT64_MAX);
-	log->arena.has_failed |= log->still_memory.has_failed;
+	log->arena.has_failed |= log->still_memory.has_failed | log->point_memory.has_failed;
 	tsi_latch_deinit(&log->arena, &walk.arena);
 }

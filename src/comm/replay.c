@@ -119,7 +119,7 @@ static bool pass_resume(struct replay_run *run, uint32_t rank, uint32_t op)
 		return true;
 	}
 	/* What was ready before the ranks began is no part of the graph. */
-	if (run->graph->ops[number].ready_at == NO_ROW) {
+	if (!tsi_is_played(&run->graph->ops[number])) {
 		resume(run, rank, NO_ROW, tsi_later(at->work_ns, still_ns_of(run, rank, at->next)));
 		return true;
 	}

@@ -46,7 +46,8 @@ struct replay_link {
 	uint32_t awaited;        /* of another stream: it begins after its end; or NO_ROW */
 	uint32_t first_waiter;   /* of those that await this one, or NO_ROW */
 	uint32_t next_waiter;    /* of those that await the same one, or NO_ROW */
-	uint32_t ready_at; /* index of its READY; NO_ROW: not played, it has no part in the graph */
+	/* Index behind its READY; 0: it is not played, and nothing else is set either. */
+	uint32_t ready_end;
 };
 
 /* An op whose end a STEP or END waits for; by point. */
@@ -96,8 +97,8 @@ struct replay_graph {
 };
 
 /*
- * world must outlive the graph. Of a very large one only the first steps are played: as many as
- * have 2 million points in all, and at least one that counts.
+ * world must outlive the graph. Of a very large one the steps are played that have points
+ * (sample_steps.h).
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_replay_graph_new(struct replay_graph **ret, const struct world *world,

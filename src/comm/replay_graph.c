@@ -137,13 +137,16 @@ static size_t look_at_points(struct graph_making *making, size_t rank)
 	return bound_count;
 }
 
-static void find_insiders(struct graph_making *making, uint32_t rank)
+static void link_played(struct graph_making *making, uint32_t rank)
 {
 	const struct world *world = making->world;
 	size_t first = making->graph->ranks[rank].first_op;
 	const uint32_t *matches = world->match_of_op ? world->match_of_op[rank] : NULL;
 
-	for (size_t i = 0; i < world->logs[rank].op_count; i++)
+	/* Of a large job few are played: the others take no memory while nobody writes to them. */
+	for (size_t i = 0; i < world->logs[rank].op_count; i++) {
+		if (making->ready_at[i] == NO_ROW)
+			continue;
 		making->graph->ops[first + i] = (struct replay_link){
 			.transfer_ns = tsi_replay_duration_of(&world->logs[rank].ops[i]),
 			.rank = rank,
@@ -153,8 +156,9 @@ static void find_insiders(struct graph_making *making, uint32_t rank)
 			.awaited = NO_ROW,
 			.first_waiter = NO_ROW,
 			.next_waiter = NO_ROW,
-			.ready_at = making->ready_at[i],
+			.ready_end = making->ready_at[i] + 1,
 		};
+	}
 }
 
 /* The first bound that is neither before the op's end nor before its READY; or bound_count. */
@@ -234,7 +238,7 @@ static void make_graph(struct graph_making *making, struct arena *scratch)
 		size_t bound_count = look_at_points(making, rank);
 
 		measure_points(making, rank);
-		find_insiders(making, rank);
+		link_played(making, rank);
 		tsi_replay_join_streams(graph, rank, making->pairs, making->scratch);
 		find_waits(making, rank, bound_count);
 	}

@@ -33,7 +33,7 @@ static bool is_played(const struct replay_graph *graph, const struct match *matc
 	const struct match_member *members = &graph->world->members[match->first_member];
 
 	for (uint32_t i = 0; i < match->member_count; i++)
-		if (graph->ops[number_of(graph, &members[i])].ready_at == NO_ROW)
+		if (!tsi_is_played(&graph->ops[number_of(graph, &members[i])]))
 			return false;
 	return true;
 }
@@ -42,8 +42,12 @@ static void set_alone(struct replay_graph *graph, const struct match *match)
 {
 	const struct match_member *members = &graph->world->members[match->first_member];
 
-	for (uint32_t i = 0; i < match->member_count; i++)
-		graph->ops[number_of(graph, &members[i])].match = NO_ROW;
+	for (uint32_t i = 0; i < match->member_count; i++) {
+		struct replay_link *link = &graph->ops[number_of(graph, &members[i])];
+
+		if (tsi_is_played(link))
+			link->match = NO_ROW;
+	}
 }
 
 static bool are_clocks_known(const struct world *world, const struct match *match)

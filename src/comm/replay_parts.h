@@ -28,6 +28,12 @@ void tsi_replay_join_matches(struct replay_graph *graph, struct sort_pair *pairs
 /* Finds where members of a group go on together, and takes their waits off their local time. */
 void tsi_replay_find_barriers(struct replay_graph *graph);
 
+/* Has it a part in the graph? */
+static inline bool tsi_is_played(const struct replay_link *link)
+{
+	return link->ready_end > 0;
+}
+
 /* A time that an input chose, so much later: saturates. */
 static inline int64_t tsi_later(int64_t time_ns, int64_t by_ns)
 {

@@ -5,8 +5,6 @@
  */
 #include "comm/replay_parts.h"
 
-enum { MAX_PLAYED_POINTS = 2000000 }; /* a quarter of a second each time */
-
 /* A step of a rank, behind its number as a key. */
 struct rank_step {
 	uint32_t rank, step;
@@ -157,44 +155,6 @@ static void add_steps(struct step_search *search)
 	}
 }
 
-/* Points up to the end of a step that counts. */
-static size_t played_points(const struct replay_graph *graph, size_t step)
-{
-	size_t rank_count = graph->world->rank_count, count = 0;
-
-	for (size_t rank = 0; rank < rank_count; rank++) {
-		const struct replay_step *at = &graph->steps[step * rank_count + rank];
-
-		if (at->end_point != NO_ROW && at->end_point >= graph->ranks[rank].begin_point)
-			count += at->end_point + 1 - graph->ranks[rank].begin_point;
-	}
-	return count;
-}
-
-/* Leaves out the last steps where all would take too long. */
-static void limit_steps(struct replay_graph *graph)
-{
-	size_t rank_count = graph->world->rank_count, count = graph->step_count;
-
-	while (count > 1 && played_points(graph, count - 1) > MAX_PLAYED_POINTS)
-		count--;
-	if (count == graph->step_count)
-		return;
-	graph->step_count = count;
-	for (size_t rank = 0; rank < rank_count; rank++) {
-		size_t end_point = 0;
-
-		for (size_t step = 0; step < count; step++) {
-			const struct replay_step *at = &graph->steps[step * rank_count + rank];
-
-			if (at->end_point != NO_ROW && at->end_point >= end_point)
-				end_point = at->end_point + (size_t)1;
-		}
-		if (end_point > 0)
-			graph->ranks[rank].end_point = end_point;
-	}
-}
-
 void tsi_replay_find_steps(struct replay_graph *graph)
 {
 	struct step_search search = { .graph = graph };
@@ -202,7 +162,5 @@ void tsi_replay_find_steps(struct replay_graph *graph)
 	search_init(&search);
 	if (!search.arena.has_failed && search.taking_part >= 2)
 		add_steps(&search);
-	if (!graph->arena.has_failed)
-		limit_steps(graph);
 	tsi_latch_deinit(&graph->arena, &search.arena);
 }

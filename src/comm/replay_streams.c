@@ -41,7 +41,7 @@ static void follow_streams(struct stream_joining *joining, size_t op_count)
 		return;
 	links = &joining->graph->ops[joining->first_op];
 	for (size_t i = 0; i < op_count; i++)
-		if (links[i].ready_at != NO_ROW)
+		if (tsi_is_played(&links[i]))
 			pairs[joining->count++] = (struct sort_pair){ joining->ops[i].stream, i };
 	tsi_sort_pairs(pairs, joining->scratch, joining->count);
 	for (size_t i = 1; i < joining->count; i++) {
@@ -128,7 +128,7 @@ void tsi_replay_join_streams(struct replay_graph *graph, size_t rank, struct sor
 	follow_streams(&joining, op_count);
 	sort_by_end(&joining);
 	for (size_t i = 0; i < op_count; i++) {
-		if (graph->ops[joining.first_op + i].ready_at == NO_ROW)
+		if (!tsi_is_played(&graph->ops[joining.first_op + i]))
 			continue;
 		set_awaited(&joining, joining.first_op + i);
 		measure_lag(&joining, joining.first_op + i);

@@ -101,6 +101,7 @@ struct world {
 	const struct rank_log *logs; /* borrowed, by rank */
 	size_t rank_count;
 	int64_t world_size; /* as the files say, or -1 */
+	size_t sampled_of;  /* steps of which those with points were chosen; 0: all have them */
 	struct process_group *groups;
 	size_t group_count, group_capacity;
 	uint32_t **group_of_op; /* [rank][op]: index in groups, or NO_ROW where unknown */

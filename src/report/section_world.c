@@ -7,6 +7,7 @@
 
 #include "base/rank_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -230,6 +231,10 @@ void tsi_section_what_if(const struct panel *panel)
 			tsi_panel_number(panel, "what_if.simulated_step_ns"),
 			tsi_panel_number(panel, "what_if.step_ns"));
 	put_doubt_of_gains(panel);
+	if (tsi_panel_has(panel, "what_if.played_step_count"))
+		tsi_doc_note(panel->doc, "simulated: %" PRId64 " of %" PRId64 " steps",
+			     tsi_panel_int(panel, "what_if.played_step_count"),
+			     tsi_panel_int(panel, "what_if.played_of_step_count"));
 	put_gains(panel);
 	put_path(panel);
 }

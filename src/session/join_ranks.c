@@ -51,7 +51,7 @@ static void join_windows(const struct joining *joining, size_t first, size_t end
 		tsi_steps_append(windows, &loaded->steps);
 		if (count >= most) {
 			most = count;
-			rank->trace_analysis = loaded->analysis;
+			rank->trace = loaded;
 		}
 	}
 }

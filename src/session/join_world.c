@@ -5,6 +5,10 @@
  */
 #include "session/run.h"
 
+#include "base/arena.h"
+#include "base/error.h"
+#include "comm/sample_steps.h"
+
 /*
  * The logs of a rank's traces, window after window; those of the files are gone then. *item is the
  * first of its items, and then of the next rank's: they are in the order of ranks.
@@ -13,6 +17,7 @@ static enum tscope_status join_logs(struct rank_log *log, const struct run_membe
 				    int64_t rank, size_t *item, struct tscope_error *err)
 {
 	enum tscope_status status = tsi_rank_log_init(log, err);
+	bool is_empty = true;
 
 	for (; status == TSCOPE_OK && *item < members->step_item_count &&
 	       members->items[*item].rank == rank;
@@ -21,7 +26,13 @@ static enum tscope_status join_logs(struct rank_log *log, const struct run_membe
 
 		if (members->items[*item].kind != RUN_ITEM_TRACE)
 			continue;
-		status = tsi_rank_log_append(log, &loaded->log, err);
+		if (loaded->log.names.count == 0)
+			continue; /* nothing was kept of this window */
+		if (is_empty)
+			tsi_rank_log_take(log, &loaded->log);
+		else
+			status = tsi_rank_log_append(log, &loaded->log, err);
+		is_empty = false;
 		tsi_rank_log_deinit(&loaded->log);
 	}
 	log->rank = rank;
@@ -53,10 +64,17 @@ enum tscope_status tsi_join_world(struct run_world *ret, const struct run_member
 		status = join_logs(&ret->logs[i], members, ranks->series[i].rank, &item, err);
 	if (status != TSCOPE_OK || !is_world(ret->logs, ranks->count))
 		return status;
+	const struct step_sample sample =
+		tsi_rank_logs_sample(ret->logs, ranks->count, MAX_REPLAYED_STEP_POINTS);
+	if (sample.has_failed)
+		return tsi_fail_nomem(err);
+	if (sample.of > 0)
+		tsi_release_freed();
 	status = tsi_world_new(&ret->world, ret->logs, ranks->count, ranks->series[0].world_size,
 			       err);
 	if (status != TSCOPE_OK)
 		return status;
+	ret->world->sampled_of = sample.of;
 	tsi_world_split_budgets(ret->world, ranks->series);
 	return ret->world->match_count > 0
 		       ? tsi_replay_graph_new(&ret->replay_graph, ret->world, err)

@@ -8,6 +8,7 @@
 #include "run/find.h"
 #include "run/memory_steps.h"
 #include "run/metrics.h"
+#include "run/rank_file.h"
 #include "run/steps.h"
 
 #include <tscope/memory.h>
@@ -32,8 +33,13 @@ struct loaded {
 	char compression[32];
 	char note[LOAD_NOTE_CHARS];
 	struct step_series steps;
-	struct metric_log metrics;           /* of a source of metrics; else zero */
-	struct tscope_analysis *analysis;    /* of a trace or of memory, closed by now; else NULL */
+	struct metric_log metrics; /* of a source of metrics; else zero */
+	/*
+	 * Of a trace or of memory, closed by now; else NULL. Of many mapped traces it is read when
+	 * it is asked for: tsi_loaded_analysis().
+	 */
+	struct tscope_analysis *analysis;
+	struct rank_frame saved_facts; /* of one that may be read when it is asked for; or zero */
 	enum tscope_memory_kind memory_kind; /* of a file about memory */
 	struct memory_steps memory_steps;    /* of statistics of memory; else zero */
 	int64_t start_ns, end_ns;            /* of a trace; Unix time where it says so */
@@ -51,6 +57,13 @@ void tsi_loaded_deinit(struct loaded *loaded);
 
 /* Frees a result of tsi_load_files(); NULL is fine. */
 void tsi_loaded_free(struct loaded *loaded);
+
+/*
+ * The facts of a file, or NULL: there are none, or no memory for them. Those that were read for it
+ * alone go again with forget.
+ */
+const struct tscope_analysis *tsi_loaded_analysis(struct loaded *loaded);
+void tsi_loaded_forget_analysis(struct loaded *loaded);
 
 /* Adds a remark on the file; what does not fit is left out. */
 TSI_PRINTF(2, 3)

@@ -208,7 +208,7 @@ static enum tscope_status expand_file(struct expansion *expansion, const struct 
 	struct str bytes = { 0 };
 	struct session *session = expansion->session;
 	enum tscope_status status = tsi_rank_file_bytes(
-		&bytes, file->path, &session->options->trace, &session->arena, &why);
+		&bytes, file->path, &session->options->trace, &session->found.arena, &why);
 
 	if (status == TSCOPE_E_NOMEM)
 		return tsi_fail_nomem(err);

@@ -314,7 +314,27 @@ static enum tscope_status read_facts(struct loaded *loaded, const struct rank_fr
 
 	if (status == TSCOPE_OK)
 		tsi_code_analysis(&reading.codec, &loaded->analysis);
+	loaded->saved_facts = *frame;
 	return end_frame(&reading, status, err);
+}
+
+const struct tscope_analysis *tsi_loaded_analysis(struct loaded *loaded)
+{
+	const struct rank_frame frame = loaded->saved_facts;
+
+	/* It was read before: only memory can be missing. */
+	if (!loaded->analysis && frame.stored.length > 0 &&
+	    read_facts(loaded, &frame, NULL) != TSCOPE_OK)
+		tsi_loaded_forget_analysis(loaded);
+	return loaded->analysis;
+}
+
+void tsi_loaded_forget_analysis(struct loaded *loaded)
+{
+	if (loaded->saved_facts.stored.length == 0)
+		return;
+	tscope_analysis_free(loaded->analysis);
+	loaded->analysis = NULL;
 }
 
 /* What belongs to a part stands behind it, each kind once. */
@@ -418,7 +438,12 @@ enum tscope_status tsi_rank_record_load(struct loaded *loaded, const struct load
 		return tsi_fail_at(err, TSCOPE_E_DAMAGED, 0, "lacks the rank that is wanted");
 	if (status == TSCOPE_OK)
 		status = read_rest(load, loaded, frame, err);
-	return status == TSCOPE_OK ? check_loaded(loaded, load, err) : status;
+	if (status == TSCOPE_OK)
+		status = check_loaded(loaded, load, err);
+	/* Ranks of a run are asked for theirs one by one, if at all. */
+	if (status == TSCOPE_OK && load->keeps_log && loaded->input.kind == TSCOPE_INPUT_TRACE)
+		tsi_loaded_forget_analysis(loaded);
+	return status;
 }
 
 /* ---- options ---- */

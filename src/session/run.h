@@ -111,9 +111,9 @@ struct run_memory {
 };
 
 struct run_rank {
-	const struct tscope_analysis *trace_analysis; /* of its longest window, or NULL */
+	struct loaded *trace; /* its longest window, or NULL */
 	/* By depth, the longest of the traces that the steps are not made of; or NULL. */
-	const struct loaded *secondary[DEPTH_COUNT];
+	struct loaded *secondary[DEPTH_COUNT];
 	struct run_memory memory;
 	struct tscope_analysis *analysis; /* NULL: nobody has asked for it */
 };

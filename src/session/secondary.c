@@ -29,7 +29,7 @@ unsigned char tsi_depth_of(const struct loaded *loaded)
 
 void tsi_keep_secondary(struct run_rank *rank, struct loaded *loaded)
 {
-	const struct loaded **kept = &rank->secondary[tsi_depth_of(loaded)];
+	struct loaded **kept = &rank->secondary[tsi_depth_of(loaded)];
 	size_t used = strlen(loaded->note);
 
 	snprintf(loaded->note + used, sizeof(loaded->note) - used,
@@ -43,5 +43,5 @@ void tsi_attach_secondary(const struct run_rank *rank)
 	for (size_t depth = 0; depth < DEPTH_COUNT; depth++)
 		if (rank->secondary[depth])
 			tsi_analysis_attach_secondary(rank->analysis,
-						      rank->secondary[depth]->analysis);
+						      tsi_loaded_analysis(rank->secondary[depth]));
 }

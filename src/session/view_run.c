@@ -46,9 +46,13 @@ static enum tscope_status analyze_rank(const struct tscope_run *run, size_t inde
 		.rank_memory = rank->memory.by_kind,
 		.options = &run->analysis_options,
 	};
-	enum tscope_status status =
-		tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope, rank->trace_analysis, NULL);
+	const struct tscope_analysis *of_trace =
+		rank->trace ? tsi_loaded_analysis(rank->trace) : NULL;
 
+	if (rank->trace && !of_trace && rank->trace->saved_facts.stored.length > 0)
+		return TSCOPE_E_NOMEM;
+	enum tscope_status status =
+		tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope, of_trace, NULL);
 	if (status != TSCOPE_OK)
 		return status;
 	tsi_run_memory_put(&rank->memory, rank->analysis);
@@ -73,6 +77,8 @@ void tscope_run_forget_rank(const struct tscope_run *run, size_t rank)
 		return;
 	tscope_analysis_free(run->ranks.ranks[rank].analysis);
 	run->ranks.ranks[rank].analysis = NULL;
+	if (run->ranks.ranks[rank].trace)
+		tsi_loaded_forget_analysis(run->ranks.ranks[rank].trace);
 }
 
 enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope_error *err)

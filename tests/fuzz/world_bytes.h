@@ -298,7 +298,6 @@ static void read_what_it_moved(struct window_reading *r, struct rank_op *op)
 		op->peer = -1;
 	op->bytes = take_size(r->bytes);
 	op->bus_bytes = op->bytes == NO_NUMBER ? NAN : (double)op->bytes * 1.5;
-	op->sent_bytes = op->bytes;
 	op->received_bytes = take_size(r->bytes);
 }
 

@@ -98,7 +98,6 @@ void check_op_sizes(const struct rank_log *log, const char *expected)
 		put_number(&found, "bytes", op->bytes);
 		put_number(&found, "bus",
 			   isnan(op->bus_bytes) ? NO_NUMBER : (int64_t)op->bus_bytes);
-		put_number(&found, "sent", op->sent_bytes);
 		put_number(&found, "received", op->received_bytes);
 		put(&found, " '%s' peer %" PRId64 "%s\n",
 		    tsi_intern_text(&log->names, op->dtype).data, op->peer,

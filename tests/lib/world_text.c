@@ -292,10 +292,13 @@ static bool set_number(struct rank_op *op, const char *word, int64_t clock_ns)
 		int64_t *to;
 		bool is_time;
 	} fields[] = {
-		{ "seq", &op->sequence, false },    { "bytes", &op->bytes, false },
-		{ "sent", &op->sent_bytes, false }, { "received", &op->received_bytes, false },
-		{ "ready", &op->ready_ns, true },   { "launch", &op->launch_ns, true },
-		{ "peer", &op->peer, false },       { "step", &op->step, false },
+		{ "seq", &op->sequence, false },
+		{ "bytes", &op->bytes, false },
+		{ "received", &op->received_bytes, false },
+		{ "ready", &op->ready_ns, true },
+		{ "launch", &op->launch_ns, true },
+		{ "peer", &op->peer, false },
+		{ "step", &op->step, false },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(fields); i++) {
@@ -352,7 +355,6 @@ static void read_op(struct reading *r, enum collective_kind kind, char *rest)
 		.sequence = NO_NUMBER,
 		.bytes = NO_NUMBER,
 		.bus_bytes = NAN,
-		.sent_bytes = NO_NUMBER,
 		.received_bytes = NO_NUMBER,
 		.peer = -1,
 	};

@@ -461,7 +461,7 @@ static enum tscope_status find_points_again(struct rank_log *log, struct tscope_
 	log->point_count = log->point_capacity = 0;
 	tsi_rank_log_find_points(log, &pieces);
 	enum tscope_status status = tsi_arena_status(&log->arena, err);
-	log->arena.has_failed = false;
+	log->arena.has_failed = log->point_memory.has_failed = false;
 	return status;
 }
 

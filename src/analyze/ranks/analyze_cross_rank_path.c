@@ -174,7 +174,7 @@ static void walk_ops(struct chain *chain, uint32_t number, struct place *place)
 		add_local(chain, link->rank, TSCOPE_BUDGET_DEVICE_GAP,
 			  tsi_difference(before == NO_ROW ? ops[last].ready_ns : ops[before].end_ns,
 					 ops[last].begin_ns));
-		*place = (struct place){ link->rank, link->ready_at };
+		*place = (struct place){ link->rank, link->ready_end - 1 };
 		if (before == NO_ROW)
 			break;
 		number = before;

@@ -20,6 +20,9 @@
 	X(END_SPREAD_RATIO, "end_spread_ratio", RATIO,                                             \
 	  "time between the first end of a collective and a rank's own, by the step: kept in all " \
 	  "simulations")                                                                           \
+	X(PLAYED_STEP_COUNT, "played_step_count", COUNT,                                           \
+	  "of a very large run: steps that are simulated, chosen evenly")                          \
+	X(PLAYED_OF_STEP_COUNT, "played_of_step_count", COUNT, "of so many")                       \
 	X(NO_STRAGGLER_STEP_NS, "no_straggler_step_ns", NS,                                        \
 	  "step if the slowest rank were like the median rank")                                    \
 	X(NO_STRAGGLER_GAIN_NS, "no_straggler_gain_ns", NS, "what that wins")                      \
@@ -329,6 +332,10 @@ static void put_basis(struct what_if *what_if)
 	tsi_replay(&unchanged, what_if->graph, NULL);
 	what_if->step_ns = unchanged.step_ns;
 	what_if->measured_ns = unchanged.measured_ns;
+	if (what_if->graph->world->sampled_of > 0) {
+		tsi_fact_int(out, PLAYED_STEP_COUNT, (int64_t)what_if->graph->step_count);
+		tsi_fact_int(out, PLAYED_OF_STEP_COUNT, (int64_t)what_if->graph->world->sampled_of);
+	}
 	tsi_fact_int(out, STEP_NS, unchanged.measured_ns);
 	tsi_fact_int(out, SIMULATED_STEP_NS, unchanged.step_ns);
 	tsi_fact_real(out, SIMULATION_ERROR_RATIO, tsi_replay_error(&unchanged));
