@@ -47,6 +47,7 @@ static enum tscope_status init_sets(struct builder *b, struct tscope_error *err)
 	size_t input_limit = limit < MAX_INPUTS ? limit : MAX_INPUTS;
 	if (tsi_intern_init(&b->trace->names, limit, err) != TSCOPE_OK ||
 	    tsi_intern_init(&b->raw_inputs, input_limit, err) != TSCOPE_OK ||
+	    tsi_intern_init(&b->raw_places, limit, err) != TSCOPE_OK ||
 	    tsi_intern_init(&b->span_kinds, SIZE_MAX, err) != TSCOPE_OK ||
 	    tsi_intern_init(&b->frame_texts, SIZE_MAX, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
@@ -92,7 +93,6 @@ void tsi_builder_free(struct builder *b)
 	tscope_trace_free(b->trace);
 	tsi_arena_deinit(&b->scratch);
 	tsi_key_map_deinit(&b->category_of);
-	tsi_key_map_deinit(&b->op_place_of);
 	tsi_key_map_deinit(&b->host_track_of);
 	tsi_key_map_deinit(&b->device_track_of);
 	tsi_key_map_deinit(&b->gc_row_of);
@@ -110,6 +110,7 @@ void tsi_builder_free(struct builder *b)
 void tsi_free_scaffold(struct builder *b)
 {
 	tsi_intern_deinit(&b->raw_inputs);
+	tsi_intern_deinit(&b->raw_places);
 	tsi_intern_deinit(&b->span_kinds);
 	tsi_intern_deinit(&b->work_shapes);
 	tsi_intern_deinit(&b->frame_texts);

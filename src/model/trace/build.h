@@ -171,8 +171,8 @@ struct builder {
 	struct frame_name *frame_names;          /* frames.c; by their id */
 	size_t frame_name_capacity;
 	struct intern raw_inputs; /* of operators, as they stand in the file: ids as in op_inputs */
-	struct key_map op_place_of; /* (hierarchy, source) -> index in trace->op_places */
-	uint8_t *concrete_use;      /* by id of an operator's name: are its concrete inputs kept? */
+	struct intern raw_places; /* likewise: ids as in op_places */
+	uint8_t *concrete_use;    /* by id of an operator's name: are its concrete inputs kept? */
 	size_t concrete_use_capacity;
 
 	char *text; /* room for a name without escapes, a signature */

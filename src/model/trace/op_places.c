@@ -16,40 +16,42 @@ static uint32_t keep_text(struct builder *b, struct str text)
 	return tsi_builder_name(b, text, memchr(text.data, '\\', text.length) != NULL);
 }
 
-static uint32_t add_place(struct builder *b, struct op_place place)
+/* Interned id of the texts as the file has them; 0: there are none. */
+static uint32_t find_raw(struct builder *b, struct str hierarchy, struct str stack)
 {
-	struct tscope_trace *trace = b->trace;
-	bool is_first = trace->op_place_count == 0;
+	size_t length = hierarchy.length;
 
-	for (int i = 0; i < 1 + is_first; i++) { /* [0] says nothing */
-		struct op_place *added =
-			tsi_builder_push(b, &trace->op_places, &trace->op_place_count,
-					 &trace->op_place_capacity, sizeof(*added));
-		if (!added)
-			return 0;
-		if (i == is_first)
-			*added = place;
-	}
-	return (uint32_t)trace->op_place_count - 1;
+	if (!length && !stack.length)
+		return 0;
+	if (!tsi_builder_reserve(b, &b->text, &b->text_capacity, length + 1 + stack.length, 1))
+		return 0;
+	if (length)
+		memcpy(b->text, hierarchy.data, length);
+	b->text[length++] = '\f';
+	if (stack.length)
+		memcpy(b->text + length, stack.data, stack.length);
+	return tsi_builder_id(b, &b->raw_places, (struct str){ b->text, length + stack.length });
 }
 
 uint32_t tsi_find_op_place(struct builder *b, const struct raw_place *raw)
 {
+	struct tscope_trace *trace = b->trace;
+	struct str hierarchy = tsi_json_unquote(raw->hierarchy);
 	struct str stack = tsi_json_unquote(raw->call_stack);
-	struct op_place place = {
-		.hierarchy = keep_text(b, tsi_json_unquote(raw->hierarchy)),
-		.source = keep_text(b, tsi_user_frame(stack)),
-	};
-	uint64_t key = tsi_key_of_pair(place.hierarchy, place.source);
+	uint32_t index = find_raw(b, hierarchy, stack);
 
-	if (b->status != TSCOPE_OK || key == 0)
-		return 0;
-	uint32_t index = tsi_key_map_find(&b->op_place_of, key);
-	if (index == NO_ROW) {
-		index = add_place(b, place);
-		tsi_builder_put(b, &b->op_place_of, key, index);
+	while (index >= trace->op_place_count && b->status == TSCOPE_OK) {
+		struct op_place *place =
+			tsi_builder_push(b, &trace->op_places, &trace->op_place_count,
+					 &trace->op_place_capacity, sizeof(*place));
+		if (place && index + 1 == trace->op_place_count)
+			*place = (struct op_place){ keep_text(b, hierarchy),
+						    keep_text(b, tsi_user_frame(stack)) };
 	}
-	b->has_paths = b->trace->has_places = true;
+	if (b->status != TSCOPE_OK)
+		return 0;
+	b->has_paths |= index > 0;
+	b->trace->has_places |= index > 0;
 	return index;
 }
 
