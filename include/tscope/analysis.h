@@ -16,6 +16,16 @@
  */
 struct tscope_analysis;
 
+/* What time is divided among, by the attribution analyzer. */
+enum tscope_grouping {
+	TSCOPE_BY_NOTHING,
+	TSCOPE_BY_MODULE,
+	TSCOPE_BY_SOURCE, /* functions or lines of the user's code */
+	TSCOPE_BY_OPERATOR,
+	TSCOPE_BY_KERNEL,
+	TSCOPE_BY_CATEGORY, /* what kernels compute */
+};
+
 struct tscope_analysis_options {
 	bool python;        /* run the python analyzer (the trace must have kept the frames) */
 	size_t table_limit; /* rows kept of each table; 0: all */
@@ -38,6 +48,8 @@ struct tscope_analysis_options {
 	 * a time may read the analysis, and of a trace that is still open.
 	 */
 	bool on_demand;
+	enum tscope_grouping by;
+	const char *under; /* only what is in such modules, or functions; NULL: all */
 };
 
 enum tscope_unit {

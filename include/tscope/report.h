@@ -162,12 +162,20 @@ enum tscope_status tscope_report_write_diff(FILE *out, const struct tscope_diff_
  */
 void tscope_write_escaped(FILE *out, const char *text);
 
+enum tscope_stack_weight {
+	TSCOPE_STACKS_TIME,   /* of devices, or without devices of threads */
+	TSCOPE_STACKS_DEVICE, /* by modules around, operator and kernel, in ns */
+	TSCOPE_STACKS_HOST,   /* of threads by modules, function and operators, in ns */
+	/* Bytes that operators must move at least, as far as it is known, and those of copies. */
+	TSCOPE_STACKS_BYTES,
+};
+
 /*
- * Writes stacks for flame graph tools, of the analysis of an open trace, "outer;…;inner ns" a line:
- * device time by modules around, operator and kernel; without devices the time of threads by
- * modules and functions of the user's code. TSCOPE_E_FORMAT: it has neither; TSCOPE_E_WRITE.
+ * Writes stacks for flame graph tools, of the analysis of an open trace, "outer;…;inner number" a
+ * line. TSCOPE_E_FORMAT: it has neither devices nor operators; TSCOPE_E_WRITE.
  */
 enum tscope_status tscope_analysis_write_stacks(FILE *out, const struct tscope_analysis *analysis,
+						enum tscope_stack_weight weight,
 						struct tscope_error *err);
 
 #endif

@@ -69,11 +69,13 @@ enum tscope_status tsi_analysis_status(const struct tscope_analysis *analysis,
 }
 
 enum tscope_status tscope_analysis_write_stacks(FILE *out, const struct tscope_analysis *analysis,
+						enum tscope_stack_weight weight,
 						struct tscope_error *err)
 {
-	const struct places *places = find_places(analysis->waiting);
+	(void)find_places(analysis->waiting);
 	enum tscope_status status = tsi_analysis_status(analysis, err);
 
-	return status == TSCOPE_OK ? tsi_module_write_stacks(out, analysis->trace, places, err)
-				   : status;
+	return status == TSCOPE_OK
+		       ? tsi_module_write_stacks(out, &analysis->waiting->scope, weight, err)
+		       : status;
 }

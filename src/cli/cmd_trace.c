@@ -143,7 +143,8 @@ static enum exit_code write_flamegraph(const struct loaded *file, const struct i
 
 	if (!output_open(&out, options->flamegraph, inputs))
 		return EXIT_CODE_OUTPUT;
-	status = tscope_analysis_write_stacks(out.stream, file->analysis, &err);
+	status = tscope_analysis_write_stacks(out.stream, file->analysis, options->flamegraph_by,
+					      &err);
 	if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
 		say_error(tscope_trace_info(file->trace)->path, &err, "");
 	return output_finish(&out, status);

@@ -77,12 +77,14 @@ static void offer_values(const char *option, const char *value_name, const char 
 {
 	/* Options whose values are a few words. */
 	static const struct {
-		const char *option, *words[3];
+		const char *option, *words[5];
 	} choices[] = {
 		{ "--color", { "auto", "always", "never" } },
 		{ "--progress", { "auto", "never" } },
 		{ "--undecided", { "fail", "pass" } },
 		{ "--flamegraph-at", { "peak", "end" } },
+		{ "--by", { "module", "source", "operator", "kernel", "category" } },
+		{ "--flamegraph-by", { "device", "host", "bytes" } },
 	};
 
 	if (strcmp(value_name, "GATE") == 0)
@@ -92,7 +94,7 @@ static void offer_values(const char *option, const char *value_name, const char 
 	else if (strcmp(option, "--format") == 0)
 		offer_formats(start);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-		for (size_t j = 0; j < 3 && strcmp(choices[i].option, option) == 0; j++)
+		for (size_t j = 0; j < 5 && strcmp(choices[i].option, option) == 0; j++)
 			if (choices[i].words[j])
 				offer(start, choices[i].words[j], "");
 }

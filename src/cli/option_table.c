@@ -27,7 +27,7 @@
  */
 #define TYPED_ONLY                                                                                 \
 	"list-facts, devices, out, output, to, files-from, shard, name, time, events, force, "     \
-	"flamegraph, show, quiet, rank, no-sandbox, config, no-config, version, help"
+	"flamegraph, by, under, show, quiet, rank, no-sandbox, config, no-config, version, help"
 
 /* In the order of --help. */
 const struct option_row option_rows[] = {
@@ -140,6 +140,12 @@ const struct option_row option_rows[] = {
 	  FIELD(analysis.stack_filter), NULL },
 	{ "trace, memory", "flamegraph", "FILE", "write stacks for flame graphs", parse_text,
 	  FIELD(flamegraph), NULL },
+	{ "trace", "by", "WHAT", "time by module, source, operator, kernel or category",
+	  parse_grouping, FIELD(analysis.by), NULL },
+	{ "trace", "under", "NAME", "with --by: only what is in this module or function",
+	  parse_text, FIELD(analysis.under), NULL },
+	{ "trace", "flamegraph-by", "WHAT", "device or host time, or bytes (default: device)",
+	  parse_stack_weight, FIELD(flamegraph_by), NULL },
 	{ "memory", "flamegraph-at", "WHEN", "peak (default) or end", parse_moment,
 	  FIELD(flamegraph_at), NULL },
 	{ TRACE_REPORTERS ", map", "python", NULL, "keep Python frames and analyse them",

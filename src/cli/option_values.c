@@ -258,6 +258,25 @@ const char *parse_moment(const char *text, void *field)
 	return *(enum tscope_memory_moment *)field <= TSCOPE_MEMORY_AT_END ? NULL : "peak or end";
 }
 
+const char *parse_grouping(const char *text, void *field)
+{
+	static const char *const words[] = { "module", "source",   "operator",
+					     "kernel", "category", NULL };
+	unsigned word = find_word(text, words);
+
+	*(enum tscope_grouping *)field = TSCOPE_BY_MODULE + word;
+	return words[word] ? NULL : "module, source, operator, kernel or category";
+}
+
+const char *parse_stack_weight(const char *text, void *field)
+{
+	static const char *const words[] = { "device", "host", "bytes", NULL };
+	unsigned word = find_word(text, words);
+
+	*(enum tscope_stack_weight *)field = TSCOPE_STACKS_DEVICE + word;
+	return words[word] ? NULL : "device, host or bytes";
+}
+
 const char *parse_undecided(const char *text, void *field)
 {
 	bool *passes = field;

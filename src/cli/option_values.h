@@ -27,6 +27,8 @@ const char *parse_format(const char *text, void *field);
 const char *parse_tag(const char *text, void *field);
 const char *parse_color(const char *text, void *field);
 const char *parse_moment(const char *text, void *field);
+const char *parse_stack_weight(const char *text, void *field);
+const char *parse_grouping(const char *text, void *field);
 const char *parse_undecided(const char *text, void *field);
 const char *parse_progress(const char *text, void *field);
 const char *parse_shard(const char *text, void *field);

@@ -60,6 +60,7 @@ struct options {
 	struct tscope_shard shard;
 	const char *flamegraph; /* NULL: not requested */
 	enum tscope_memory_moment flamegraph_at;
+	enum tscope_stack_weight flamegraph_by;
 	enum when color, progress;
 	size_t top;
 	uint64_t max_memory; /* bytes in all; 0: a share of what there is */

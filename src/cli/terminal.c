@@ -83,6 +83,10 @@ static const char *commit(const struct options *options)
 
 struct tscope_report_options terminal_report_options(const struct options *options)
 {
+	bool is_by = options->analysis.by || options->analysis.under;
+	const char *shown =
+		options->shown || options->full || !is_by ? options->shown : "attribution";
+
 	return (struct tscope_report_options){
 		.format = options->formats.format,
 		.color = wants_color(options),
@@ -92,11 +96,11 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.top = options->top,
 		.rank = options->rank,
 		.extent = options->quiet ? TSCOPE_REPORT_BRIEF
-			  : options->full || options->shown || options->verbose || options->all ||
+			  : options->full || shown || options->verbose || options->all ||
 					  options->rank.is_chosen
 				  ? TSCOPE_REPORT_FULL
 				  : TSCOPE_REPORT_SCREEN,
-		.shown = options->shown,
+		.shown = shown,
 		.verbose = options->verbose,
 		.all = options->all,
 		.undecided_pass = options->undecided_pass,

@@ -81,6 +81,7 @@ void tsi_section_kernels(const struct panel *panel);
 void tsi_section_operators(const struct panel *panel);
 void tsi_section_modules(const struct panel *panel); /* section_modules.c */
 void tsi_section_sources(const struct panel *panel);
+void tsi_section_attribution(const struct panel *panel);
 void tsi_section_launches(const struct panel *panel);
 void tsi_section_copies(const struct panel *panel);
 void tsi_section_spans(const struct panel *panel);

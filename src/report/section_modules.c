@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections about whose code the time is: modules, layers unlike the others, functions. */
+/* Sections about whose code the time is: modules, layers unlike the others, functions, --by. */
 #include "report/section.h"
 
 /* "Block_17 takes 1.4x the median of 32 layers alike (12.3 ms, median 8.8 ms), mostly in …" */
@@ -87,5 +87,41 @@ void tsi_section_sources(const struct panel *panel)
 		tsi_panel_paths(panel, "sources.by_function", columns, TSI_COUNT_OF(columns));
 	else
 		tsi_panel_paths(panel, "sources.by_function", host_columns,
+				TSI_COUNT_OF(host_columns));
+}
+
+void tsi_section_attribution(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "name", "name", 0 },
+		{ "device", "device_ns", 11 },
+		{ "share", "share_ratio", 8 },
+		{ "events", "event_count", 9 },
+	};
+	static const struct column host_columns[] = {
+		{ "name", "name", 0 },
+		{ "host", "host_ns", 11 },
+		{ "share", "host_share_ratio", 8 },
+	};
+	const char *under = tsi_panel_text(panel, "attribution.under");
+	bool has_device = tsi_panel_int(panel, "attribution.device_ns") > 0;
+
+	if (!tsi_panel_has(panel, "attribution.by"))
+		return;
+	tsi_panel_title(panel, DOC_INFO, "attribution", "ATTRIBUTION", "%s time by %s%s%.200s",
+			has_device ? "device" : "host", tsi_panel_text(panel, "attribution.by"),
+			*under ? ", in " : "", under);
+	if (*under && tsi_panel_int(panel, "attribution.match_count") == 0)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL,
+			     "no module or function is called so: names are those of --show "
+			     "modules or sources");
+	else if (*under && has_device)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s of %s",
+			     tsi_panel_number(panel, "attribution.under_ns"),
+			     tsi_panel_number(panel, "attribution.device_ns"));
+	if (has_device)
+		tsi_panel_paths(panel, "attribution.rows", columns, TSI_COUNT_OF(columns));
+	else
+		tsi_panel_paths(panel, "attribution.rows", host_columns,
 				TSI_COUNT_OF(host_columns));
 }

@@ -9,6 +9,7 @@
 
 static const char *const titles[] = {
 	"ALL METRICS",
+	"ATTRIBUTION",
 	"BUDGET",
 	"CALLBACKS",
 	"CHURN",

@@ -236,6 +236,28 @@ def compare_sources(facts, writer, windows):
         yield f"sources host_ns {facts['host_ns']}, in truth {host_ns}"
 
 
+def compare_under(program, path, truth, rng):
+    """Time in a module that is asked for, by module: the rows of it and of those in it."""
+    names = [label for label in truth["labels"].values() if "." in label]
+    if not names:
+        return
+    name = rng.choice(names)
+    done = subprocess.run([program, "trace", "--format", "json", "--full", "--by", "module", "--under",
+                           name, path], capture_output=True, check=True, timeout=60)
+    facts = json.loads(done.stdout)["runs"][0]["facts"]["attribution"]
+    labels, expected = truth["labels"], collections.defaultdict(lambda: [0, 0])
+    for place, label in labels.items():
+        if any(labels[place[:end]] == name for end in range(1, len(place) + 1)):
+            expected[label][0] += device_ns(truth["own"][place])
+            expected[label][1] += truth["own"][place]["host_ns"]
+    rows = {row["name"]: [row["device_ns"], row["host_ns"]] for row in facts["rows"]}
+    expected = {label: times for label, times in expected.items() if any(times)}
+    if {label: times for label, times in rows.items() if any(times)} != expected:
+        yield f"in {name}: {rows}, in truth {expected}"
+    if facts["under_ns"] != sum(row[0] for row in rows.values()):
+        yield f"in {name}: {facts['under_ns']} in all, rows {rows}"
+
+
 def check(program, seed, folder):
     text, writer = make_modules.random_trace(seed)
     path = folder / "trace.json"
@@ -247,6 +269,7 @@ def check(program, seed, folder):
     facts = json.loads(done.stdout)["runs"][0]["facts"]
     truth = truth_of(writer, facts)
     return [*compare_modules(facts["modules"], truth, writer),
+            *compare_under(program, path, truth, writer.rng),
             *compare_sources(facts["sources"], writer, windows_of(writer, facts))]
 
 

@@ -339,7 +339,8 @@ static void stacks_for_flame_graphs(void **state)
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	assert_int_equal(tscope_analysis_write_stacks(out, a->analysis, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_analysis_write_stacks(out, a->analysis, TSCOPE_STACKS_TIME, NULL),
+			 TSCOPE_OK);
 	fclose(out);
 	assert_string_equal(text, "(outside modules);aten::mse_loss;k 5\n"
 				  "(outside modules);backward;" NODE ";k 16\n"
@@ -356,7 +357,7 @@ static void stacks_for_flame_graphs(void **state)
 	analyzed_free(a);
 }
 
-/* Without device work the threads' time, by module and function: Net 490 of 1000 ns. */
+/* Without device work the threads' time, by module, function and operator: Net 490 of 1000 ns. */
 static void stacks_without_devices(void **state)
 {
 	(void)state;
@@ -371,10 +372,12 @@ static void stacks_without_devices(void **state)
 	add_module(t, "Net_0", MAIN, 10, 500);
 	test_op(t, "aten::mm", MAIN, 20, 20);
 	struct analyzed *a = analyze(t);
-	assert_int_equal(tscope_analysis_write_stacks(out, a->analysis, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_analysis_write_stacks(out, a->analysis, TSCOPE_STACKS_TIME, NULL),
+			 TSCOPE_OK);
 	fclose(out);
 	assert_string_equal(text, "(outside modules);train.py(3): a:b 210\n"
-				  "Net_0;train.py(3): a:b 490\n");
+				  "Net_0;train.py(3): a:b 470\n"
+				  "Net_0;train.py(3): a:b;aten::mm 20\n");
 	free(text);
 	analyzed_free(a);
 }
@@ -388,10 +391,19 @@ static void no_modules(void **state)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "modules: module_count device_ns host_ns", "- - -");
 	check_table(a, "modules.by_module: name", "");
+	analyzed_free(a);
+	t = new_trace();
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
+	a = analyze(t);
 	struct tscope_error err;
-	assert_int_equal(tscope_analysis_write_stacks(stderr, a->analysis, &err), TSCOPE_E_FORMAT);
+	assert_int_equal(
+		tscope_analysis_write_stacks(stderr, a->analysis, TSCOPE_STACKS_TIME, &err),
+		TSCOPE_E_FORMAT);
 	assert_string_equal(err.message,
-			    "neither device work nor Python frames: nothing for a flame graph");
+			    "neither device work nor operators: nothing for a flame graph");
+	assert_int_equal(
+		tscope_analysis_write_stacks(stderr, a->analysis, TSCOPE_STACKS_BYTES, &err),
+		TSCOPE_E_FORMAT);
 	analyzed_free(a);
 }
 
@@ -420,8 +432,9 @@ static void on_demand(void **state)
 			break;
 		assert_int_equal(tsi_analysis_status(a->analysis, &err), TSCOPE_E_NOMEM);
 		assert_int_equal(tsi_analysis_complete(a->analysis, &err), TSCOPE_E_NOMEM);
-		assert_int_equal(tscope_analysis_write_stacks(stderr, a->analysis, &err),
-				 TSCOPE_E_NOMEM);
+		assert_int_equal(
+			tscope_analysis_write_stacks(stderr, a->analysis, TSCOPE_STACKS_TIME, &err),
+			TSCOPE_E_NOMEM);
 	}
 	assert_int_equal(tsi_analysis_status(a->analysis, NULL), TSCOPE_OK);
 	check_facts(a, "modules: module_count device_ns", "1 100");

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks for flame graphs: the modules around, "backward" where it is, the operator, the kernel.
+ * Stacks for flame graphs: the modules around, "backward" where it is, the operator, the kernel; of
+ * threads the function and the operators.
  * Modules with their numbers: a graph is where one layer is compared with another.
  */
 #include "analyze/modules/module_stacks.h"
 
 #include "analyze/memory/stack_sums.h"
+#include "analyze/ops/trace_flops.h"
 #include "base/error.h"
 #include "model/trace/device_rows.h"
-#include "model/trace/python_name.h"
 
 enum { NAME_SHOWN_MAX = 256 };
 
@@ -85,35 +86,170 @@ static void add_device_row(struct stack_text *stack, uint32_t row)
 	add_stack(stack, tsi_dur_ns(&trace->spans, row));
 }
 
-static void add_thread(struct stack_text *stack, const struct thread_places *thread)
+/* ---- time of threads ----------------------------------------------------------------- */
+
+/* An operator that is open on the thread at hand. */
+struct open_op {
+	uint32_t row;
+	int64_t end_ns;
+};
+
+struct op_stack {
+	struct stack_text *stack;
+	uint32_t track;
+	struct open_op *ops;
+	size_t depth, capacity;
+	int64_t now_ns; /* up to here time is told */
+};
+
+static void add_moment(struct op_stack *open, int64_t until_ns)
 {
-	for (size_t i = 0; i + 1 < thread->count && tsi_stack_sums_has_room(stack->sums); i++) {
-		struct place place = thread->points[i].place;
-		if (!place.node && !place.source)
-			continue;
-		begin_stack(stack, place, place.is_backward);
-		if (place.source)
-			put_frame(stack, tsi_intern_text(&stack->trace->names, place.source));
-		add_stack(stack, thread->points[i + 1].start_ns - thread->points[i].start_ns);
+	struct stack_text *stack = open->stack;
+	struct place place = { 0 };
+
+	if (stack->places)
+		place = tsi_place_near(stack->places, open->track, open->now_ns, stack->near);
+	if (!place.node && !place.source && !open->depth)
+		return;
+	begin_stack(stack, place, place.is_backward);
+	if (place.source)
+		put_frame(stack, tsi_intern_text(&stack->trace->names, place.source));
+	for (size_t i = 0; i < open->depth; i++)
+		put_frame(stack, tsi_span_name(stack->trace, open->ops[i].row));
+	add_stack(stack, until_ns - open->now_ns);
+}
+
+/* Time that passes with the same operators open, but perhaps in several places. */
+static void pass_time(struct op_stack *open, int64_t until_ns)
+{
+	const struct places *places = open->stack->places;
+
+	while (open->now_ns < until_ns && tsi_stack_sums_has_room(open->stack->sums)) {
+		int64_t next_ns = places ? tsi_place_next(places, open->track, open->now_ns,
+							  open->stack->near)
+					 : INT64_MAX;
+		if (next_ns > until_ns)
+			next_ns = until_ns;
+		add_moment(open, next_ns);
+		open->now_ns = next_ns;
 	}
 }
 
-enum tscope_status tsi_module_write_stacks(FILE *out, const struct tscope_trace *trace,
-					   const struct places *places, struct tscope_error *err)
+static void close_ops(struct op_stack *open, int64_t t_ns)
 {
-	struct stack_sums sums;
-	struct stack_text stack = { .trace = trace, .places = places, .sums = &sums };
+	while (open->depth && open->ops[open->depth - 1].end_ns <= t_ns) {
+		pass_time(open, open->ops[open->depth - 1].end_ns);
+		open->depth--;
+	}
+}
 
-	if (!places && !trace->device_count)
+static void add_thread(struct stack_text *stack, uint32_t index)
+{
+	const struct tscope_trace *trace = stack->trace;
+	const struct track *track = &trace->tracks[index];
+	struct op_stack open = { .stack = stack, .track = index };
+
+	if (track->count)
+		open.now_ns = tsi_start_ns(&trace->spans, track->first);
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_CPU_OP)
+			continue;
+		int64_t start_ns = tsi_start_ns(&trace->spans, row);
+		int64_t end_ns = tsi_span_end(trace, row);
+		close_ops(&open, start_ns);
+		pass_time(&open, start_ns);
+		if (open.depth && open.ops[open.depth - 1].end_ns < end_ns)
+			end_ns = open.ops[open.depth - 1].end_ns;
+		struct open_op *op = tsi_arena_push(&stack->sums->arena, &open.ops, &open.depth,
+						    &open.capacity, sizeof(*op));
+		if (!op)
+			return;
+		*op = (struct open_op){ row, end_ns };
+	}
+	close_ops(&open, INT64_MAX);
+	if (stack->places && stack->places->threads[index].count)
+		pass_time(&open, stack->places->threads[index]
+					 .points[stack->places->threads[index].count - 1]
+					 .start_ns);
+}
+
+/* ---- bytes --------------------------------------------------------------------------- */
+
+/* What operators must move at least, as far as it is known; graphs' are those of their kernels. */
+static void add_call_bytes(struct stack_text *stack, const struct counted_call *call)
+{
+	const struct tscope_trace *trace = stack->trace;
+	bool is_device = call->row >= tsi_first_device_row(trace);
+	struct place place = { 0 };
+
+	if (!(call->bytes >= 1) || call->bytes > 9e18)
+		return;
+	if (stack->places && is_device)
+		place = tsi_place_of_device(stack->places, call->row, stack->near);
+	else if (stack->places)
+		place = tsi_place_near(stack->places, tsi_trace_track_of(trace, call->row),
+				       tsi_start_ns(&trace->spans, call->row), stack->near);
+	begin_stack(stack, place, place.is_backward);
+	put_frame(stack, tsi_span_name(trace, call->row));
+	add_stack(stack, (int64_t)call->bytes);
+}
+
+/* What copies moved and fills wrote. */
+static void add_copy_bytes(struct stack_text *stack, uint32_t row)
+{
+	const struct tscope_trace *trace = stack->trace;
+	struct place place = { 0 };
+	int64_t bytes = tsi_work_shape(trace, row)->bytes;
+
+	if (bytes <= 0 || tsi_is_kernel(trace, row))
+		return;
+	if (stack->places)
+		place = tsi_place_of_device(stack->places, row, stack->near);
+	begin_stack(stack, place, place.is_backward);
+	put_frame(stack, tsi_span_name(trace, row));
+	add_stack(stack, bytes);
+}
+
+/* -------------------------------------------------------------------------------------- */
+
+static void add_all(struct stack_text *stack, const struct trace_flops *flops,
+		    enum tscope_stack_weight weight)
+{
+	const struct tscope_trace *trace = stack->trace;
+
+	for (uint32_t row = tsi_first_device_row(trace);
+	     row < trace->spans.count && tsi_stack_sums_has_room(stack->sums); row++)
+		if (weight == TSCOPE_STACKS_DEVICE)
+			add_device_row(stack, row);
+		else if (weight == TSCOPE_STACKS_BYTES)
+			add_copy_bytes(stack, row);
+	if (weight == TSCOPE_STACKS_HOST)
+		for (uint32_t i = 0; i < trace->host_track_count; i++)
+			add_thread(stack, i);
+	for (size_t i = 0; weight == TSCOPE_STACKS_BYTES && flops && i < flops->call_count; i++)
+		add_call_bytes(stack, &flops->calls[i]);
+}
+
+enum tscope_status tsi_module_write_stacks(FILE *out, const struct analysis_scope *scope,
+					   enum tscope_stack_weight weight,
+					   struct tscope_error *err)
+{
+	const struct tscope_trace *trace = scope->trace;
+	struct stack_sums sums;
+	struct stack_text stack = { .trace = trace, .places = scope->places, .sums = &sums };
+
+	if (!scope->places && !trace->device_count && !trace->cpu_op_count)
 		return tsi_fail(err, TSCOPE_E_FORMAT,
-				"neither device work nor Python frames: nothing for a flame graph");
+				"neither device work nor operators: nothing for a flame graph");
+	if (weight == TSCOPE_STACKS_BYTES && !scope->places)
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"nothing says modules or functions: bytes are not counted by call");
+	if (weight == TSCOPE_STACKS_TIME)
+		weight = trace->device_count ? TSCOPE_STACKS_DEVICE : TSCOPE_STACKS_HOST;
 	tsi_stack_sums_init(&sums);
 	stack.near = tsi_arena_new(&sums.arena, trace->host_track_count, sizeof(*stack.near));
-	for (uint32_t row = tsi_first_device_row(trace);
-	     stack.near && row < trace->spans.count && tsi_stack_sums_has_room(&sums); row++)
-		add_device_row(&stack, row);
-	for (uint32_t i = 0; !trace->device_count && i < trace->host_track_count; i++)
-		add_thread(&stack, &places->threads[i]);
+	if (stack.near)
+		add_all(&stack, scope->flops, weight);
 	enum tscope_status status = tsi_stack_sums_write(out, &sums, err);
 	tsi_stack_sums_deinit(&sums);
 	return status;

@@ -53,25 +53,32 @@ static struct place place_of(const struct place_summer *s, uint32_t row)
 
 /* ---- devices ------------------------------------------------------------------------- */
 
+struct place_sums tsi_device_sums(const struct tscope_trace *trace, uint32_t row,
+				  struct place place)
+{
+	bool is_backward =
+		place.is_backward || tsi_device_event(trace, row)->phase == PHASE_BACKWARD;
+	bool is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
+	bool is_kernel = tsi_is_kernel(trace, row);
+	int64_t dur_ns = tsi_dur_ns(&trace->spans, row);
+
+	return (struct place_sums){
+		.forward_ns = is_backward ? 0 : dur_ns,
+		.backward_ns = is_backward ? dur_ns : 0,
+		.comm_ns = is_comm ? dur_ns : 0,
+		.copy_ns = is_kernel ? 0 : dur_ns,
+		.kernel_count = is_kernel,
+		.event_count = 1,
+	};
+}
+
 /* Work without a known launch was launched nowhere. */
 static void add_device_row(struct place_summer *s, uint32_t row)
 {
 	struct place place = tsi_place_of_device(s->places, row, s->near);
-	bool is_backward =
-		place.is_backward || tsi_device_event(s->trace, row)->phase == PHASE_BACKWARD;
-	bool is_comm = tsi_span_class(&s->trace->spans, row) == TSCOPE_SPAN_COMM;
-	bool is_kernel = tsi_is_kernel(s->trace, row);
-	int64_t dur_ns = tsi_dur_ns(&s->trace->spans, row);
+	struct place_sums part = tsi_device_sums(s->trace, row, place);
 
-	add_part(s, place,
-		 &(struct place_sums){
-			 .forward_ns = is_backward ? 0 : dur_ns,
-			 .backward_ns = is_backward ? dur_ns : 0,
-			 .comm_ns = is_comm ? dur_ns : 0,
-			 .copy_ns = is_kernel ? 0 : dur_ns,
-			 .kernel_count = is_kernel,
-			 .event_count = 1,
-		 });
+	add_part(s, place, &part);
 }
 
 static void add_devices(struct place_summer *s)
@@ -118,48 +125,50 @@ static void add_flops(struct place_summer *s, const struct trace_flops *flops)
 	}
 }
 
-static void add_host_time(struct place_summer *s, const struct thread_places *thread,
-			  struct place place, int64_t ns)
+void tsi_place_each_time(const struct places *places, uint32_t track,
+			 void (*add)(void *data, struct place place, int64_t ns), void *data)
 {
+	const struct thread_places *thread = &places->threads[track];
+	const struct tscope_timeline *timeline = places->timeline;
+	size_t at = 0; /* the first point that may lie behind the step's start */
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		int64_t now_ns = timeline->steps[i].start_ns;
+		int64_t end_ns = now_ns + timeline->steps[i].wall_ns;
+		if (!tsi_place_step_counts(places, i))
+			continue;
+		while (at < thread->count && thread->points[at].start_ns <= now_ns)
+			at++;
+		while (now_ns < end_ns) {
+			struct place place =
+				at ? thread->points[at - 1].place : (struct place){ 0 };
+			bool is_last = at == thread->count || thread->points[at].start_ns >= end_ns;
+			int64_t until_ns = is_last ? end_ns : thread->points[at].start_ns;
+			add(data, place, until_ns - now_ns);
+			now_ns = until_ns;
+			at += !is_last;
+		}
+	}
+}
+
+/* A thread at hand. */
+struct host_adder {
+	struct place_summer *summer;
+	const struct thread_places *thread;
+	int64_t sum_ns;
+};
+
+static void add_host_time(void *data, struct place place, int64_t ns)
+{
+	struct host_adder *adder = data;
 	struct place_sums part = { .host_ns = place.is_backward ? 0 : ns,
 				   .host_backward_ns = place.is_backward ? ns : 0 };
 
-	if (thread->has_modules)
-		tsi_place_sums_add(&s->nodes[place.node], &part);
-	if (thread->has_sources)
-		tsi_place_sums_add(&s->sources[place.source], &part);
-}
-
-/* Divides a window of a thread; *at: its first point that may lie behind the window's start. */
-static void divide(struct place_summer *s, const struct thread_places *thread, size_t *at,
-		   int64_t start_ns, int64_t end_ns)
-{
-	while (*at < thread->count && thread->points[*at].start_ns <= start_ns)
-		++*at;
-	for (int64_t now_ns = start_ns; now_ns < end_ns;) {
-		struct place place = *at ? thread->points[*at - 1].place : (struct place){ 0 };
-		bool is_last = *at == thread->count || thread->points[*at].start_ns >= end_ns;
-		int64_t until_ns = is_last ? end_ns : thread->points[*at].start_ns;
-		add_host_time(s, thread, place, until_ns - now_ns);
-		now_ns = until_ns;
-		*at += !is_last;
-	}
-}
-
-static int64_t add_thread(struct place_summer *s, const struct thread_places *thread)
-{
-	const struct tscope_timeline *timeline = s->places->timeline;
-	int64_t sum_ns = 0;
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < timeline->step_count; i++) {
-		const struct tscope_step *step = &timeline->steps[i];
-		if (!tsi_place_step_counts(s->places, i))
-			continue;
-		divide(s, thread, &at, step->start_ns, step->start_ns + step->wall_ns);
-		tsi_sum(&sum_ns, step->wall_ns);
-	}
-	return sum_ns;
+	tsi_sum(&adder->sum_ns, ns);
+	if (adder->thread->has_modules)
+		tsi_place_sums_add(&adder->summer->nodes[place.node], &part);
+	if (adder->thread->has_sources)
+		tsi_place_sums_add(&adder->summer->sources[place.source], &part);
 }
 
 const struct place_totals *tsi_place_totals(const struct analysis_scope *scope, struct arena *arena)
@@ -184,9 +193,10 @@ const struct place_totals *tsi_place_totals(const struct analysis_scope *scope, 
 		const struct thread_places *thread = &places->threads[i];
 		if (!thread->has_modules && !thread->has_sources)
 			continue;
-		int64_t thread_ns = add_thread(&s, thread);
-		tsi_sum(&totals->node_host_ns, thread->has_modules ? thread_ns : 0);
-		tsi_sum(&totals->source_host_ns, thread->has_sources ? thread_ns : 0);
+		struct host_adder adder = { &s, thread, 0 };
+		tsi_place_each_time(places, i, add_host_time, &adder);
+		tsi_sum(&totals->node_host_ns, thread->has_modules ? adder.sum_ns : 0);
+		tsi_sum(&totals->source_host_ns, thread->has_sources ? adder.sum_ns : 0);
 	}
 	totals->nodes = s.nodes;
 	totals->sources = s.sources;

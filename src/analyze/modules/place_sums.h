@@ -29,6 +29,14 @@ struct place_totals {
 const struct place_totals *tsi_place_totals(const struct analysis_scope *scope,
 					    struct arena *arena);
 
+/* What a device event adds where it was launched. */
+struct place_sums tsi_device_sums(const struct tscope_trace *trace, uint32_t row,
+				  struct place place);
+
+/* Calls add with the time of a thread in each place, piece by piece, in the steps that count. */
+void tsi_place_each_time(const struct places *places, uint32_t track,
+			 void (*add)(void *data, struct place place, int64_t ns), void *data);
+
 void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part);
 
 static inline int64_t tsi_place_host_ns(const struct place_sums *sums)

@@ -474,7 +474,7 @@ static void walk_tracks(struct place_walk *w)
 				walk_track(w, i, firsts[i]);
 }
 
-static bool counts_all(const struct tscope_timeline *timeline)
+bool tsi_places_count_all(const struct tscope_timeline *timeline)
 {
 	for (uint32_t i = 0; i < timeline->step_count; i++)
 		if (timeline->steps[i].mark == TSCOPE_STEP_COUNTED)
@@ -488,7 +488,7 @@ static void fill_places(struct place_walk *w, struct places *places,
 	w->places = places;
 	w->marks = (struct module_marks){ .trace = w->trace, .arena = &w->scratch };
 	places->timeline = timeline;
-	places->counts_all = counts_all(timeline);
+	places->counts_all = tsi_places_count_all(timeline);
 	places->threads =
 		tsi_arena_new(w->arena, w->trace->host_track_count, sizeof(*places->threads));
 	if (!tsi_module_tree_init(&w->tree, places, w->arena, &w->scratch)) {
@@ -540,4 +540,14 @@ struct place tsi_place_near(const struct places *places, uint32_t track, int64_t
 	TSI_BISECT(low, high, points[middle].start_ns <= t_ns);
 	near[track] = low;
 	return low ? points[low - 1].place : (struct place){ 0 };
+}
+
+int64_t tsi_place_next(const struct places *places, uint32_t track, int64_t t_ns, size_t *near)
+{
+	if (track >= places->timeline->trace->host_track_count)
+		return INT64_MAX;
+	(void)tsi_place_near(places, track, t_ns, near);
+	const struct thread_places *thread = &places->threads[track];
+
+	return near[track] < thread->count ? thread->points[near[track]].start_ns : INT64_MAX;
 }

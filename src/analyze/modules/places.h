@@ -89,6 +89,12 @@ struct place tsi_place_of_device(const struct places *places, uint32_t row, size
 struct place tsi_place_near(const struct places *places, uint32_t track, int64_t t_ns,
 			    size_t *near);
 
+/* When it is somewhere else next, after t_ns; INT64_MAX: not any more. near: as above. */
+int64_t tsi_place_next(const struct places *places, uint32_t track, int64_t t_ns, size_t *near);
+
+/* Has every step a mark? Then all of them count. */
+bool tsi_places_count_all(const struct tscope_timeline *timeline);
+
 static inline bool tsi_place_step_counts(const struct places *places, uint32_t step)
 {
 	return places->counts_all || places->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
