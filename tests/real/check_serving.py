@@ -89,6 +89,9 @@ def check_run(results, tscope, name, time_ms):
     report = json.loads(done.stdout)["runs"][0]
     results.near(f"{name} ms a step", time_ms, report["facts"]["step_time"]["mean_ns"] / 1e6, 0.05)
     results.check(f"{name} steps", 1, report["facts"]["step_time"]["count"])
+    # Kernels of graphs have no grid: figures of the rest would pass for those of all.
+    for fact in ("small_grid_ns", "sm_efficiency_ratio", "occupancy_pct"):
+        results.check(f"{name} {fact}", None, report["facts"]["kernels"][fact])
 
 
 def check_advice(results, tscope, path):
