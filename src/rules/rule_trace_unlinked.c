@@ -4,6 +4,11 @@
 
 #include <inttypes.h>
 
+/* Other launches are in the trace: it has both activities, but begins behind these. */
+static const char later_start[] =
+	"warmup=1 or more in the profiler's schedule, and torch.cuda.synchronize() before it "
+	"starts: what is launched earlier has no launch in the trace";
+
 static const struct idle_claim unlinked_claim = { { "unlinked" } };
 
 /* Where the device hardly idles before such work only operators and phases are in doubt. */
@@ -28,6 +33,9 @@ static void evaluate_trace_unlinked(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "%" PRId64 " of %" PRId64 " device events",
 			tsi_rule_int(ctx, "integrity.unlinked_count"),
 			tsi_rule_int(ctx, "integrity.device_event_count"));
+	if (tsi_rule_int(ctx, "integrity.unlinked_count") <
+	    tsi_rule_int(ctx, "integrity.device_event_count"))
+		tsi_rule_advice(ctx, later_start);
 }
 
 const struct rule tsi_rule_trace_unlinked = {

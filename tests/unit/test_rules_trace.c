@@ -171,6 +171,11 @@ static void advice_fits_the_job(void **state)
 		  "let the engine's profiler run" },
 		{ "TRACE.INCOMPLETE", STEPS(1, 0) "steps.boundary profiler_step\n",
 		  "prof.step() after each step" },
+		/* Launches of others are recorded: so are both activities. */
+		{ "TRACE.UNLINKED", LINKS(0.2) "integrity.unlinked_count 30\n",
+		  "warmup=1 or more in the profiler's schedule" },
+		{ "TRACE.UNLINKED", LINKS(1) "integrity.unlinked_count 300\n",
+		  "profile(activities=[ProfilerActivity.CPU" },
 	};
 
 	(void)state;
