@@ -6,6 +6,7 @@
 #include "fact_values.h"
 #include "fail_alloc.h"
 #include "report_text.h"
+#include "trace_builder.h"
 
 #include "base/attributes.h"
 #include "report/json_parts.h"
@@ -208,6 +209,27 @@ static void test_brief(void **state)
 }
 
 /* Each trace has gates of its own: at the end of its report, also of a brief one. */
+/* Compute of unknown phase stands there where it is more than 1 % of the compute line. */
+static void test_unknown_phase(void **state)
+{
+	(void)state;
+	for (int64_t unknown_ns = 100; unknown_ns <= 101; unknown_ns++) {
+		struct test_trace *t = test_trace_new();
+		test_op(t, "aten::mm", 1, 0, 50);
+		test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
+		test_kernel(t, "gemm", 0, 7, 100, 10000 - unknown_ns, 1);
+		test_kernel(t, "of a graph", 0, 7, 20000, unknown_ns, 2);
+		struct loaded file = { .trace = test_trace_finish(t) };
+		analyze(&file);
+		char *text = report(
+			&file, &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL });
+		assert_non_null(strstr(text, "\n    forward "));
+		assert_int_equal(strstr(text, "\n    unknown ") != NULL, unknown_ns > 100);
+		free(text);
+		unload(&file);
+	}
+}
+
 static void test_gates(void **state)
 {
 	static const struct tscope_gate_result gates[] = {
@@ -433,6 +455,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_unknown_phase),
 		cmocka_unit_test(test_gates),
 		cmocka_unit_test(test_json_doubts),
 		cmocka_unit_test(test_json_shape),
