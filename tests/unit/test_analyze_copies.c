@@ -54,6 +54,33 @@ static void size_from_the_call(void **state)
 	analyzed_free(a);
 }
 
+/* ROCm says "Host", pinned or not: nobody knows that nothing is pageable. */
+static void memory_that_is_not_said(void **state)
+{
+	static const char doubt[] = "the names of copies do not say whether the host's memory is "
+				    "pageable";
+	static const struct {
+		const char *name, *facts, *directions, *doubt;
+	} cases[] = {
+		{ "Memcpy HtoD (Host -> Device)", "- - -", "h2d -\n", doubt },
+		{ "CopyDeviceToHost", "- - -", "d2h -\n", doubt },
+		{ "Memcpy HtoD (Pinned -> Device)", "0 0 -", "h2d no\n", NULL },
+		{ "Memcpy HtoD (Pageable -> Device)", "1 100 400", "h2d yes\n", NULL },
+		{ "Memcpy DtoD (Device -> Device)", "0 0 -", "d2d no\n", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct test_trace *t = test_trace_new();
+		test_memcpy(t, cases[i].name, 0, 7, 0, 100, 0, 400);
+		struct analyzed *a = analyze(t);
+		check_facts(a, "copies: pageable_count pageable_ns pageable_bytes", cases[i].facts);
+		check_table(a, "copies.by_direction: direction pageable", cases[i].directions);
+		check_doubt(a, "copies.pageable_ns", cases[i].doubt);
+		analyzed_free(a);
+	}
+}
+
 static void without_copies(void **state)
 {
 	(void)state;
@@ -72,6 +99,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_and_bandwidth),
 		cmocka_unit_test(size_from_the_call),
+		cmocka_unit_test(memory_that_is_not_said),
 		cmocka_unit_test(without_copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 
 #define DIRECTION_COLUMNS(X)                                                                       \
 	X(DIRECTION, "direction", TEXT, "between host (h) and device (d), or fill")                \
-	X(PAGEABLE, "pageable", FLAG, "the host's memory is pageable")                             \
+	X(PAGEABLE, "pageable", FLAG, "the host's memory is pageable; absent: not said")           \
 	X(DIRECTION_COPY_COUNT, "count", COUNT, "how many")                                        \
 	X(DIRECTION_TOTAL_NS, "total_ns", NS, "sum of their durations")                            \
 	X(DIRECTION_BYTES, "bytes", BYTES, "sum of their sizes")                                   \
@@ -62,11 +62,15 @@ struct copies {
 
 enum { FILL = COPY_DIRECTION_COUNT, WAY_COUNT }; /* the directions, and fills */
 
+/* The host's side of a copy. ROCm and others call it "Host", whatever it is. */
+enum memory { NOT_LOOKED_UP, NOT_PAGEABLE, PAGEABLE_MEMORY, MEMORY_NOT_SAID, MEMORY_COUNT };
+
 struct work {
 	const struct tscope_trace *trace;
-	struct copies *by_name;             /* by name id */
-	struct copies by_way[WAY_COUNT][2]; /* [][pageable] */
-	struct copies all, pageable;
+	struct copies *by_name;  /* by name id */
+	uint8_t *memory_of_name; /* likewise: enum memory */
+	struct copies by_way[WAY_COUNT][MEMORY_COUNT];
+	struct copies all, by_memory[MEMORY_COUNT];
 };
 
 static const char *way_name(int way)
@@ -109,6 +113,30 @@ static void add_copy(struct copies *copies, uint32_t row, int64_t dur_ns, int64_
 	tsi_sum(&copies->bytes, bytes);
 }
 
+static enum memory find_memory(const struct work_traits *traits, struct str name)
+{
+	if (traits->pageable)
+		return PAGEABLE_MEMORY;
+	if (traits->direction != COPY_H2D && traits->direction != COPY_D2H)
+		return NOT_PAGEABLE;
+	return tsi_str_find_nocase(name, TSI_STR("pinned")) >= 0 ||
+			       tsi_str_find_nocase(name, TSI_STR("managed")) >= 0
+		       ? NOT_PAGEABLE
+		       : MEMORY_NOT_SAID;
+}
+
+static enum memory memory_of(struct work *work, uint32_t row, int way)
+{
+	uint8_t *known = &work->memory_of_name[tsi_name_id(&work->trace->spans, row)];
+
+	if (way == FILL)
+		return NOT_PAGEABLE;
+	if (*known == NOT_LOOKED_UP)
+		*known = (uint8_t)find_memory(tsi_work_traits(work->trace, row),
+					      tsi_span_name(work->trace, row));
+	return (enum memory) * known;
+}
+
 static void collect(struct work *work)
 {
 	const struct tscope_trace *trace = work->trace;
@@ -117,14 +145,14 @@ static void collect(struct work *work)
 		uint8_t span_class = tsi_span_class(&trace->spans, row);
 		if (span_class != TSCOPE_SPAN_MEMCPY && span_class != TSCOPE_SPAN_MEMSET)
 			continue;
-		const struct work_traits *traits = tsi_work_traits(trace, row);
 		int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, row);
-		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL : traits->direction;
+		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL
+							   : tsi_work_traits(trace, row)->direction;
+		enum memory memory = memory_of(work, row, way);
 		add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], row, dur_ns, bytes);
-		add_copy(&work->by_way[way][traits->pageable], row, dur_ns, bytes);
+		add_copy(&work->by_way[way][memory], row, dur_ns, bytes);
+		add_copy(&work->by_memory[memory], row, dur_ns, bytes);
 		add_copy(&work->all, row, dur_ns, bytes);
-		if (traits->pageable)
-			add_copy(&work->pageable, row, dur_ns, bytes);
 	}
 }
 
@@ -157,15 +185,15 @@ static void add_names(const struct work *work, struct fact_sheet *out)
 
 static void add_directions(const struct work *work, struct fact_sheet *out)
 {
-	for (int i = 0; i < 2 * WAY_COUNT; i++) {
-		int way = i / 2;
-		bool pageable = i % 2;
-		const struct copies *copies = &work->by_way[way][pageable];
+	for (int i = 0; i < MEMORY_COUNT * WAY_COUNT; i++) {
+		int way = i / MEMORY_COUNT, memory = i % MEMORY_COUNT;
+		const struct copies *copies = &work->by_way[way][memory];
 		if (copies->count == 0)
 			continue;
 		struct tscope_value *cells = tsi_table_row(out, BY_DIRECTION);
 		cells[DIRECTION] = tsi_text(way_name(way));
-		cells[PAGEABLE] = tsi_flag(pageable);
+		if (memory != MEMORY_NOT_SAID)
+			cells[PAGEABLE] = tsi_flag(memory == PAGEABLE_MEMORY);
 		cells[DIRECTION_COPY_COUNT] = tsi_int(copies->count);
 		cells[DIRECTION_TOTAL_NS] = tsi_int(copies->total_ns);
 		cells[DIRECTION_BYTES] = bytes_value(copies);
@@ -187,6 +215,25 @@ static int64_t exposed_ns(const struct device_activity *activity)
 	return activity->busy_ns - kernels_ns;
 }
 
+/* None is known only where all copies say what they are of. */
+static void set_pageable(const struct work *work, struct fact_sheet *out)
+{
+	static const enum fact of_pageable[] = { PAGEABLE_COUNT, PAGEABLE_NS, PAGEABLE_BYTES };
+	const struct copies *pageable = &work->by_memory[PAGEABLE_MEMORY];
+
+	if (!pageable->count && work->by_memory[MEMORY_NOT_SAID].count) {
+		for (size_t i = 0; i < TSI_COUNT_OF(of_pageable); i++)
+			tsi_fact_doubt(out, of_pageable[i],
+				       "the names of copies do not say whether the host's memory "
+				       "is pageable");
+		return;
+	}
+	tsi_fact_int(out, PAGEABLE_COUNT, pageable->count);
+	tsi_fact_int(out, PAGEABLE_NS, pageable->total_ns);
+	if (pageable->sized_count)
+		tsi_fact_int(out, PAGEABLE_BYTES, pageable->bytes);
+}
+
 static void set_facts(const struct work *work, const struct analysis_scope *scope,
 		      struct fact_sheet *out)
 {
@@ -199,10 +246,7 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 	if (work->all.sized_count)
 		tsi_fact_int(out, BYTES, work->all.bytes);
 	tsi_fact_int(out, EXPOSED_NS, total_exposed_ns);
-	tsi_fact_int(out, PAGEABLE_COUNT, work->pageable.count);
-	tsi_fact_int(out, PAGEABLE_NS, work->pageable.total_ns);
-	if (work->pageable.sized_count)
-		tsi_fact_int(out, PAGEABLE_BYTES, work->pageable.bytes);
+	set_pageable(work, out);
 	tsi_judge_device_time(scope->trace, out);
 }
 
@@ -212,7 +256,8 @@ static void fill_copies(const struct analysis_scope *scope, struct fact_sheet *o
 
 	work.by_name = tsi_arena_new(tsi_sheet_scratch(out), scope->trace->names.count,
 				     sizeof(*work.by_name));
-	if (!work.by_name)
+	work.memory_of_name = tsi_arena_new(tsi_sheet_scratch(out), scope->trace->names.count, 1);
+	if (!work.by_name || !work.memory_of_name)
 		return;
 	collect(&work);
 	set_facts(&work, scope, out);
