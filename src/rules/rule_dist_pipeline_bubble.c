@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* DIST.PIPELINE_BUBBLE: stages of a pipeline idle more than filling and draining it costs. */
-#include "rules/rule.h"
+#include "rules/rank_figures.h"
 
 #include <inttypes.h>
+
+static const double min_imbalance = 0.01; /* of the stages' mean compute */
+
+static bool has_equal_stages(const struct rule_context *ctx)
+{
+	return tsi_rule_has(ctx, "pipeline.stage_imbalance_ratio") &&
+	       tsi_rule_real(ctx, "pipeline.stage_imbalance_ratio") < min_imbalance;
+}
 
 /* Describes stages and schedule if they were inferred. */
 static void describe_inferred(struct rule_context *ctx)
@@ -18,7 +26,7 @@ static void describe_inferred(struct rule_context *ctx)
 	if (tsi_rule_int(ctx, "pipeline.virtual_stage_count") > 1)
 		tsi_rule_detail(ctx, "%" PRId64 " virtual stages per rank",
 				tsi_rule_int(ctx, "pipeline.virtual_stage_count"));
-	if (imbalance >= 0.01)
+	if (imbalance >= min_imbalance)
 		tsi_rule_detail(ctx, "stage %" PRId64 " computes %.1f %% more than the mean",
 				tsi_rule_int(ctx, "pipeline.busiest_stage"), 100 * imbalance);
 	tsi_rule_evidence(ctx, "pipeline.microbatch_count");
@@ -56,6 +64,9 @@ static void fire_few_microbatches(struct rule_context *ctx)
 		      100 * tsi_rule_real(ctx, "pipeline.bubble_ratio"), 100 * ideal);
 	tsi_rule_detail(ctx, "twice as many, half the size: %.1f %% at best",
 			100 * ideal / (2 - ideal));
+	/* Work then takes (2-2*ideal)/(2-ideal) of the step, not 1-ideal; small ones are slower. */
+	tsi_rule_gain(ctx, GAIN_STEP, tsi_share_ns(ctx, ideal / 2));
+	tsi_rule_bound(ctx);
 	tsi_rule_advice(ctx, "raise the number of microbatches (smaller ones, or a larger global "
 			     "batch) to four times the stages, or use an interleaved schedule");
 	describe_inferred(ctx);
@@ -72,7 +83,7 @@ static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 
 	if (value < tsi_rule_parameter(ctx, has_ideal ? "threshold" : "bubble")) {
 		if (has_ideal && tsi_rule_real(ctx, "pipeline.ideal_bubble_ratio") >=
-					 tsi_rule_parameter(ctx, "bubble_high"))
+					 tsi_rule_parameter(ctx, "bubble"))
 			fire_few_microbatches(ctx);
 		return;
 	}
@@ -82,7 +93,10 @@ static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 			      : TSCOPE_SEVERITY_MED,
 		      "pipeline stages idle for %.1f %% of the step", 100 * bubble);
 	describe_excess(ctx, has_ideal);
-	if (tsi_rule_has(ctx, "pipeline.idlest_stage"))
+	if (has_equal_stages(ctx))
+		tsi_rule_advice(ctx, "raise the number of microbatches, use 1F1B or an interleaved "
+				     "schedule, and send between stages while they compute");
+	else if (tsi_rule_has(ctx, "pipeline.idlest_stage"))
 		tsi_rule_detail(ctx, "stage %" PRId64 " idles most",
 				tsi_rule_int(ctx, "pipeline.idlest_stage"));
 	if (tsi_rule_has(ctx, "pipeline.excess_ns_per_step"))
@@ -96,7 +110,7 @@ const struct rule tsi_rule_dist_pipeline_bubble = {
 		.summary = "stages of the pipeline idle",
 		.trigger = "Where the microbatches are known: fires where the bubble exceeds the "
 			   "ideal one by at least threshold, high from high on, else med; below, "
-			   "fires as med where the ideal one itself is at least bubble_high: the "
+			   "fires as med where the ideal one itself is at least bubble: the "
 			   "microbatches are too few. Where they are not known: "
 			   "fires where the bubble is at least bubble, high from bubble_high on, "
 			   "else med. Where collectives match across ranks, the bubble is "
@@ -115,7 +129,8 @@ const struct rule tsi_rule_dist_pipeline_bubble = {
 		.parameters = {
 			{ "threshold", 0.05, "excess over the ideal bubble at which it fires" },
 			{ "high", 0.15, "excess from which it is severe" },
-			{ "bubble", 0.25, "bubble at which it fires where the ideal is not known" },
+			{ "bubble", 0.25,
+			  "bubble at which it fires: an ideal one, or of no known ideal" },
 			{ "bubble_high", 0.45, "bubble from which it is severe then" },
 		},
 		.facts = { "pipeline.bubble_ratio" },

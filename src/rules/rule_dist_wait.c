@@ -69,6 +69,16 @@ static struct comm_shares find_shares(const struct rule_context *ctx, int64_t *w
 	return comm;
 }
 
+/* Do stages wait for the pipeline's schedule alone? Equal work wins nothing then. */
+static bool is_of_schedule(const struct rule_context *ctx)
+{
+	static const double least = 0.005; /* of the step */
+	const char *gain = "what_if.balanced_gain_ns";
+
+	return tsi_rule_has(ctx, "pipeline.bubble_ratio") && tsi_rule_knows(ctx, gain) &&
+	       (double)tsi_rule_int(ctx, gain) < least * tsi_rule_real(ctx, "step_time.mean_ns");
+}
+
 static void evaluate_dist_wait(struct rule_context *ctx)
 {
 	struct late late = find_late(ctx);
@@ -77,7 +87,8 @@ static void evaluate_dist_wait(struct rule_context *ctx)
 	double share = comm.waiting;
 
 	/* DIST.STRAGGLER reports the awaited rank and why. */
-	if (tsi_names_slow_rank(ctx) || !(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (tsi_names_slow_rank(ctx) || is_of_schedule(ctx) ||
+	    !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(
 		ctx, TSCOPE_SEVERITY_MED,
@@ -108,7 +119,9 @@ const struct rule tsi_rule_dist_wait = {
 			   "step (see DIST.STRAGGLER); med. Without traces of all ranks, "
 			   "what communication takes beyond what its fastest rank needs is taken "
 			   "for waiting. The rank that waits at most late times as long as the "
-			   "others is named, unless traces show that another has more to do.",
+			   "others is named, unless traces show that another has more to do. "
+			   "Stages of a pipeline that would wait as long if all had equal work are "
+			   "DIST.PIPELINE_BUBBLE's.",
 		.meaning = "A collective ends when the last rank has come. Faster links do not "
 			   "help those who wait: somebody is late, through its data loader, its "
 			   "script or its host.",

@@ -191,6 +191,13 @@ static const struct rule_case cases[] = {
 	  "low: ranks wait for one another for 10.0 % of the step (93 % of communication) [60 "
 	  "ns]" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("50"), NULL, "med" },
+	/* A pipeline's stages wait for its schedule where equal work would win nothing. */
+	{ "DIST.WAIT", QUIET,
+	  WAIT("0.9") WAITED("50") "pipeline.bubble_ratio 0.4\nwhat_if.balanced_gain_ns 3000\n",
+	  NULL, "" },
+	{ "DIST.WAIT", FIRES,
+	  WAIT("0.9") WAITED("50") "pipeline.bubble_ratio 0.4\nwhat_if.balanced_gain_ns 9000000\n",
+	  NULL, "med" },
 	{ "DIST.WAIT", AT, WAIT("0.9") WAITED("49"), NULL, "" },
 	/* pytscope's rule names a rank in few steps: no reason to be quiet. */
 	{ "DIST.WAIT", FIRES, WAIT("0.35") "distributed.straggler rank=1 rel_slowdown=0.3\n", NULL,
