@@ -254,6 +254,12 @@ void tsi_rule_merge_with(struct rule_context *ctx, enum rule_cause cause)
 	ctx->merged_with = cause;
 }
 
+void tsi_rule_merge_under(struct rule_context *ctx, enum rule_cause cause)
+{
+	tsi_rule_merge_with(ctx, cause);
+	ctx->is_merged_under = true;
+}
+
 void tsi_rule_after(struct rule_context *ctx, enum rule_cause cause)
 {
 	assert(ctx->has_fired);

@@ -32,6 +32,7 @@ struct rule_context {
 	char detail[RULE_DETAIL_CHARS];
 	const char *advice;
 	enum rule_cause merged_with;
+	bool is_merged_under;  /* findings of that cause speak for this one */
 	enum rule_cause after; /* where is_after: a finding of that cause stands before this one */
 	bool is_after;
 	enum tscope_confidence confidence;

@@ -23,6 +23,7 @@ struct kept {
 	enum rule_cause cause, kin;
 	enum rule_cause after; /* where is_after */
 	bool is_after, is_separate, is_summary, has_set_severity, wins_nothing;
+	bool is_under; /* findings of another cause speak for it */
 	struct gain_claim claims[MAX_CLAIMS];
 	size_t claim_count;
 	double weight; /* of the rank */
@@ -132,6 +133,7 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 	kept->is_after = ctx->is_after;
 	kept->is_separate = ctx->rule->is_separate;
 	kept->is_summary = ctx->rule->is_summary;
+	kept->is_under = ctx->is_merged_under;
 	kept->has_set_severity = ctx->setting->has_severity;
 	memcpy(kept->claims, ctx->claims, sizeof(kept->claims));
 	kept->claim_count = ctx->claim_count;
@@ -223,6 +225,8 @@ static bool are_kin(const struct kept *a, const struct kept *b)
 /* Whether a speaks for b. */
 static bool is_stronger(const struct kept *a, const struct kept *b)
 {
+	if (a->is_under != b->is_under)
+		return b->is_under;
 	return a->is_summary != b->is_summary ? b->is_summary
 					      : a->finding.severity > b->finding.severity;
 }
@@ -268,7 +272,7 @@ static void absorb(struct tscope_diagnosis *diagnosis, struct kept *into, const 
 		into->wins_nothing |= from->wins_nothing;
 		finding->gain_basis = other->gain_basis;
 	}
-	if (finding->place_count == 0) {
+	if (finding->place_count == 0 && !from->is_under) {
 		finding->places = other->places;
 		finding->place_count = other->place_count;
 	}

@@ -11,6 +11,10 @@ const char tsi_place_advice[] =
 	"see what this rank does there and the others do not (logging, checkpoints, evaluation, "
 	"other data, a slow disk): let all ranks do it or none, or move it out of the step";
 
+const char tsi_stall_advice[] =
+	"look for garbage collection, checkpoints, logging or evaluation of this rank in these "
+	"steps; then at its storage, and for other jobs on its host";
+
 const char *tsi_short_place(char text[MAX_PLACE_TEXT], const char *place)
 {
 	const char *line = strstr(place, "): "), *slash = place;

@@ -15,5 +15,6 @@ const char *tsi_short_place(char text[MAX_PLACE_TEXT], const char *place);
 void tsi_tell_longest(struct rule_context *ctx, const char *table, size_t row);
 
 extern const char tsi_place_advice[];
+extern const char tsi_stall_advice[]; /* where it is not known */
 
 #endif

@@ -5,10 +5,12 @@
  */
 #include "rules/rank_figures.h"
 
+#include "base/sum.h"
 #include "rules/budget_share.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* The parts of one kind of budget. */
 struct comm_parts {
@@ -71,6 +73,19 @@ bool tsi_has_busiest_experts(const struct rule_context *ctx, int64_t rank)
 		if (tsi_rule_cell(ctx, table, row, "rank").integer == rank)
 			return tsi_value_real(tsi_rule_cell(ctx, table, row, "load_ratio")) >= 1.1;
 	return false;
+}
+
+bool tsi_is_of_late_loaders(const struct rule_context *ctx, int64_t ns)
+{
+	static const char table[] = "stragglers.causes";
+	int64_t excess_ns = 0, ranks = tsi_rule_int(ctx, "distributed.world_size");
+
+	for (size_t row = 0; tsi_names_slow_rank(ctx) && row < tsi_rule_rows(ctx, table); row++)
+		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, table, row, "cause")),
+			   "slow_loader") == 0)
+			tsi_sum(&excess_ns,
+				tsi_rule_cell(ctx, table, row, "excess_ns_per_step").integer);
+	return ranks > 1 && excess_ns / ranks > ns / 2;
 }
 
 void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns)
@@ -150,6 +165,36 @@ void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *co
 			     "whom; what remains is transfer: overlap it with backward, "
 			     "send less (bf16, no_sync between accumulated batches), enlarge the "
 			     "batch per rank");
+}
+
+/* Time that all collectives of the kind, or of any (NULL), move data. */
+static double moving_in(const struct rule_context *ctx, const char *kind)
+{
+	static const char table[] = "transfers.by_kind";
+	double sum_ns = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, table); row++)
+		if (!kind ||
+		    strcmp(tsi_value_text(tsi_rule_cell(ctx, table, row, "kind")), kind) == 0)
+			sum_ns += (double)tsi_rule_cell(ctx, table, row, "transfer_ns").integer;
+	return sum_ns;
+}
+
+void tsi_advise_hiding(struct rule_context *ctx)
+{
+	double half_ns = moving_in(ctx, NULL) / 2;
+
+	if (moving_in(ctx, "all_to_all") > half_ns)
+		tsi_rule_advice(ctx,
+				"overlap what experts exchange with other work (shared experts, "
+				"another microbatch), place experts so that most tokens stay on "
+				"their node, send them in fp8");
+	else if (moving_in(ctx, "all_gather") + moving_in(ctx, "reduce_scatter") > half_ns)
+		tsi_rule_advice(ctx,
+				"with FSDP prefetch (forward_prefetch, backward_prefetch), wrap "
+				"larger units, shard within a node only (HYBRID_SHARD) or keep "
+				"parameters gathered where memory allows; with sequence "
+				"parallelism overlap them with the matrix products");
 }
 
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)

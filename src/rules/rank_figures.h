@@ -18,6 +18,10 @@ int64_t tsi_named_slow_rank(const struct rule_context *ctx);
 /* Whether the experts of this rank receive most, by a tenth of the mean and more. */
 bool tsi_has_busiest_experts(const struct rule_context *ctx, int64_t rank);
 
+/* Advice on hiding transfers, where most of them are experts' or sharded parameters'. */
+void tsi_advise_hiding(struct rule_context *ctx);
+/* Whether the loaders of late ranks alone explain most of this time of a mean rank's step. */
+bool tsi_is_of_late_loaders(const struct rule_context *ctx, int64_t ns);
 /* Recoverable time: the simulated gain ("what_if.balanced_gain_ns"), else an estimate. */
 void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns);
 

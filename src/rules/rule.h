@@ -128,6 +128,8 @@ void tsi_rule_bound(struct rule_context *ctx);
 void tsi_rule_cause(struct rule_context *ctx, enum rule_cause cause);
 /* Merges the finding with those of another cause. */
 void tsi_rule_merge_with(struct rule_context *ctx, enum rule_cause cause);
+/* As above: those speak for it, whatever its severity, and say where to look. */
+void tsi_rule_merge_under(struct rule_context *ctx, enum rule_cause cause);
 /* A finding of that cause explains this one, and stands before it. */
 void tsi_rule_after(struct rule_context *ctx, enum rule_cause cause);
 /* TSCOPE_CONFIDENCE_HIGH unless set. */

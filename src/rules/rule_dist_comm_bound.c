@@ -30,6 +30,7 @@ static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *
 		return;
 	fire(ctx, comm);
 	tsi_tell_stages(ctx, comm);
+	tsi_advise_hiding(ctx);
 	tsi_comm_evidence(ctx);
 	tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm->moving));
 }

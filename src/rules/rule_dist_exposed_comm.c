@@ -21,6 +21,7 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 				"another %.1f %% (%.0f %% of exposed communication) is waiting for "
 				"slower ranks",
 				100 * comm.waiting, tsi_comm_percent(&comm, comm.waiting));
+	tsi_advise_hiding(ctx);
 	tsi_advise_all_ranks(ctx, &comm);
 	tsi_after_straggler(ctx, &comm);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, "overlap.exposed"); row++)

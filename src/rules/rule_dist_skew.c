@@ -96,10 +96,9 @@ static void fire_hold_up(struct rule_context *ctx)
 		*place ? " (" : "", tsi_short_place(text, place), *place ? ")" : "");
 	tsi_rule_detail(ctx, "%" PRId64 " step%s cannot show whether it is slow for good", of,
 			of == 1 ? "" : "s");
-	if (*place) {
+	if (*place)
 		tsi_tell_longest(ctx, HOLD_UPS, 0);
-		tsi_rule_advice(ctx, tsi_place_advice);
-	}
+	tsi_rule_advice(ctx, *place ? tsi_place_advice : tsi_stall_advice);
 	tsi_rule_subject(ctx)->rank = rank;
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	tsi_rule_evidence(ctx, WITHOUT);

@@ -19,10 +19,6 @@
 
 enum { MAX_STEPS_TEXT = 40 };
 
-static const char stall_advice[] =
-	"look for garbage collection, checkpoints, logging or evaluation of this rank in these "
-	"steps; then at its storage, and for other jobs on its host";
-
 /* Words for a title and advice by stragglers.causes; for other causes the definition's advice. */
 static const struct cause {
 	const char *cause, *words, *advice;
@@ -242,7 +238,7 @@ static void describe(struct rule_context *ctx, const struct slow *slow, const ch
 		tsi_rule_detail(ctx, "ranks %.200s", slow->numbers.text);
 	explain(ctx, slow);
 	if (slow->is_stalling)
-		tsi_rule_advice(ctx, stall_advice);
+		tsi_rule_advice(ctx, tsi_stall_advice);
 	name_groups(ctx);
 	if (!*doubt)
 		return;

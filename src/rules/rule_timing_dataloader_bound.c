@@ -4,6 +4,7 @@
  * when the device idles meanwhile; of step records the phase is all that is known.
  */
 #include "rules/idle_finding.h"
+#include "rules/rank_figures.h"
 
 static const struct idle_claim data_claim = { { "data" } };
 
@@ -35,6 +36,8 @@ static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "the device waits for the data loader for %.1f %% of the step", 100 * share);
 	tsi_tell_idle(ctx, &data_claim);
+	if (tsi_is_of_late_loaders(ctx, tsi_share_ns(ctx, share)))
+		tsi_rule_merge_under(ctx, CAUSE_straggler);
 }
 
 const struct rule tsi_rule_timing_dataloader_bound = {
@@ -44,7 +47,9 @@ const struct rule tsi_rule_timing_dataloader_bound = {
 		.trigger = "Fires where the device idles for at least idle of the mean step while "
 			   "the launching thread is in the data loader. Without a trace of the "
 			   "device it fires where phase data takes at least threshold of the mean "
-			   "step; high from high on, else med.",
+			   "step; high from high on, else med. "
+			   "What is mostly the loader of a rank that DIST.STRAGGLER names goes "
+			   "with that finding.",
 		.meaning = "While the step waits for its batch, the device idles. A faster model "
 			   "or device makes the share grow, not the step shorter.",
 		.advice = "raise num_workers of the DataLoader until the wait stops falling, "

@@ -8,6 +8,16 @@
 #include <string.h>
 
 #define SLOW_RANKS "distributed.slow_ranks"
+#define HOLD_UPS "stragglers.hold_ups"
+
+/*
+ * Of each step the slowest rank counts: a stall of one shows in its step and, of the others that
+ * wait for it, in the next as well.
+ */
+static bool does_explain(int64_t gain_ns, int64_t excess_ns)
+{
+	return gain_ns > 0 && gain_ns >= excess_ns / 3;
+}
 
 /* Whether a rank that stalls now and then explains most of it. */
 static bool is_of_stalls(const struct rule_context *ctx, int64_t excess_ns)
@@ -17,7 +27,15 @@ static bool is_of_stalls(const struct rule_context *ctx, int64_t excess_ns)
 	for (size_t row = 0; row < tsi_rule_rows(ctx, SLOW_RANKS); row++)
 		if (tsi_rule_cell(ctx, SLOW_RANKS, row, "stall_count").kind == TSCOPE_VALUE_INT)
 			tsi_sum(&gain_ns, tsi_rule_cell(ctx, SLOW_RANKS, row, "gain_ns").integer);
-	return gain_ns > 0 && gain_ns >= excess_ns / 2;
+	return does_explain(gain_ns, excess_ns);
+}
+
+/* Whether a rank does that held the others up in some steps. */
+static bool is_of_hold_up(const struct rule_context *ctx, int64_t excess_ns)
+{
+	return tsi_rule_rows(ctx, HOLD_UPS) > 0 &&
+	       does_explain(tsi_rule_cell(ctx, HOLD_UPS, 0, "excess_ns_per_step").integer,
+			    excess_ns);
 }
 
 static void evaluate_timing_jitter(struct rule_context *ctx)
@@ -53,8 +71,8 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_LOW); /* why they vary is not known */
 	if (excess_ns > 0)
 		tsi_rule_gain(ctx, GAIN_STEP, excess_ns);
-	if (is_of_stalls(ctx, excess_ns))
-		tsi_rule_merge_with(ctx, CAUSE_straggler);
+	if (is_of_stalls(ctx, excess_ns) || is_of_hold_up(ctx, excess_ns))
+		tsi_rule_merge_under(ctx, CAUSE_straggler);
 }
 
 const struct rule tsi_rule_timing_jitter = {

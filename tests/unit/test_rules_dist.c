@@ -321,6 +321,22 @@ static void advice_is_about_the_cause(void **state)
 		{ "DIST.STRAGGLER", LATE("unknown"), "run it on another host" },
 		{ "DIST.STRAGGLER", STEPS SLOW("5", "0.08", "1") COST("1", "0.02"),
 		  "run it on another host" },
+		{ "DIST.EXPOSED_COMM",
+		  EXPOSED("0.3") SPLIT("20", "50",
+				       "10") "transfers.by_kind kind=all_reduce transfer_ns=50\n"
+					     "transfers.by_kind kind=all_to_all transfer_ns=50\n",
+		  "with DDP tune bucket_cap_mb" },
+		{ "DIST.EXPOSED_COMM",
+		  EXPOSED("0.3") SPLIT("20", "50",
+				       "10") "transfers.by_kind kind=all_reduce transfer_ns=50\n"
+					     "transfers.by_kind kind=all_to_all transfer_ns=51\n",
+		  "overlap what experts exchange" },
+		{ "DIST.COMM_BOUND",
+		  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS
+		  "transfers.by_kind kind=all_reduce transfer_ns=50\n"
+		  "transfers.by_kind kind=all_gather transfer_ns=26\n"
+		  "transfers.by_kind kind=reduce_scatter transfer_ns=26\n",
+		  "with FSDP prefetch" },
 		{ "DIST.PIPELINE_BUBBLE", BUBBLE("0.45") EXCESS("0.2"), "move layers" },
 		{ "DIST.PIPELINE_BUBBLE",
 		  BUBBLE("0.45") EXCESS("0.2") "pipeline.stage_imbalance_ratio 0.01\n",

@@ -393,7 +393,7 @@ static void products_of_other_kinds_add_up(void **state)
 		       "med KERNEL.PADDING 10000000\n");
 }
 
-/* Steps vary since a rank stalls: half of what that costs on average is its gain, or less. */
+/* Steps vary since a rank stalls: a third of what that costs on average is its gain, or less. */
 static void a_rank_that_stalls_explains_jitter(void **state)
 {
 	(void)state;
@@ -405,8 +405,8 @@ static void a_rank_that_stalls_explains_jitter(void **state)
 	static const struct {
 		const char *stalls, *expected;
 	} cases[] = {
-		{ "stall_count=3 gain_ns=5000000", "low DIST.STRAGGLER 5000000\n" },
-		{ "stall_count=3 gain_ns=4999999",
+		{ "stall_count=3 gain_ns=3333333", "low DIST.STRAGGLER 5000000\n" },
+		{ "stall_count=3 gain_ns=3333332",
 		  "low DIST.STRAGGLER 5000000\nlow TIMING.JITTER 10000000\n" },
 	};
 
@@ -418,6 +418,49 @@ static void a_rank_that_stalls_explains_jitter(void **state)
 			 cases[i].stalls);
 		check_findings(lines, NULL, cases[i].expected);
 	}
+}
+
+/* So do steps in which a rank held the others up. */
+static void a_rank_that_held_others_up_explains_jitter(void **state)
+{
+	(void)state;
+	static const char held_up[] =
+		"step_time.count 50\nstep_time.cv 0.6\nstep_time.p95_p50_ratio 2\n"
+		"step_time.mean_ns 110000000\nstep_time.p50_ns 100000000\n"
+		"stragglers.skew_ns 0\nwhat_if.step_ns 110000000\n"
+		"what_if.no_straggler_gain_ns 9000000\nwhat_if.ranks rank=1 gain_ns=9000000\n"
+		"what_if.ranks rank=0 gain_ns=0\ndistributed.sync_skew_ns 0\n"
+		"distributed.mean_step_wall_ns 110000000\n"
+		"stragglers.hold_ups rank=1 most_ns=90000000 steps='7' step_count=1 of=12 "
+		"excess_ns_per_step=";
+	char lines[1024];
+
+	snprintf(lines, sizeof(lines), "%s3333333\n", held_up);
+	check_findings(lines, NULL, "med DIST.SKEW 9000000\n");
+	snprintf(lines, sizeof(lines), "%s3333332\n", held_up);
+	check_findings(lines, NULL, "med DIST.SKEW 9000000\nlow TIMING.JITTER 10000000\n");
+}
+
+/* The mean rank waits 10 of 100 ms for data: a late loader explains 5 of it, or more. */
+static void a_late_loader_explains_waiting_for_data(void **state)
+{
+	(void)state;
+	static const char late[] =
+		"step_time.mean_ns 100000000\nidle.data_ns 10000000\ndistributed.n_steps 50\n"
+		"distributed.world_size 8\ndistributed.slow_gain_ns 40000000\n"
+		"distributed.slow_gain_ratio 0.4\n"
+		"distributed.slow_ranks rank=5 excess_ratio=3 basis=local_time gain_ns=40000000\n"
+		"stragglers.causes rank=5 cause=";
+	char lines[1024];
+
+	snprintf(lines, sizeof(lines), "%sslow_loader excess_ns_per_step=40000008\n", late);
+	check_findings(lines, NULL, "high DIST.STRAGGLER 40000000\n");
+	snprintf(lines, sizeof(lines), "%sslow_loader excess_ns_per_step=40000007\n", late);
+	check_findings(lines, NULL,
+		       "high DIST.STRAGGLER 40000000\nmed TIMING.DATALOADER_BOUND 10000000\n");
+	snprintf(lines, sizeof(lines), "%sslow_host excess_ns_per_step=80000000\n", late);
+	check_findings(lines, NULL,
+		       "high DIST.STRAGGLER 40000000\nmed TIMING.DATALOADER_BOUND 10000000\n");
 }
 
 /*
@@ -571,6 +614,8 @@ int main(void)
 		cmocka_unit_test(a_simulation_stands_against_estimates),
 		cmocka_unit_test(the_late_rank_stands_before_transfer),
 		cmocka_unit_test(a_rank_that_stalls_explains_jitter),
+		cmocka_unit_test(a_rank_that_held_others_up_explains_jitter),
+		cmocka_unit_test(a_late_loader_explains_waiting_for_data),
 		cmocka_unit_test(products_of_other_kinds_add_up),
 		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
 		cmocka_unit_test(the_gain_decides_on_order_and_severity),
