@@ -270,7 +270,7 @@ def torch_python():
 
 def check_recorded(tscope, results, python):
     """Real jobs of which one rank sleeps: it has most time of its own, and what that costs is what
-    is won without it. Others may be named by nobody."""
+    is won without it. Another may be named only where events show that others wait for it."""
     for ranks, sleeper, sleep_ms, steps in RECORDED:
         name = f"gloo {ranks} ranks"
         with tempfile.TemporaryDirectory() as folder:
@@ -289,7 +289,9 @@ def check_recorded(tscope, results, python):
                 print(f"{name}: not recorded within {RECORDING_LIMIT_S} s")
                 continue
             truth = json.loads(pathlib.Path(f"{made}/truth").read_text())
-            check_sleep(name, truth, report(tscope, made), results)
+            facts = report(tscope, made)
+            check_sleep(name, truth, facts, results)
+            check_others(name, sleeper, facts, shorter_ns(made, truth["options"]), results)
             check_named(tscope, name, sleeper, made, results)
             check_parts(tscope, name, results, made)
 
@@ -301,8 +303,9 @@ def check_named(tscope, name, sleeper, made, results):
     doubt = fact(done["facts"], "distributed", "slow_rank_doubt") or ""
     if "too few" in doubt and not findings:
         return
+    titles = [found["title"].split("late, most of all ")[-1] for found in findings]
     results.check(f"{name} named", [f"rank {sleeper} "],
-                  [found["title"][:len(f"rank {sleeper} ")] for found in findings])
+                  [title[:len(f"rank {sleeper} ")] for title in titles])
     waits = done["facts"]["budget"]["host"]
     if waits["comm_wait_total_ns"] > waits["comm_transfer_total_ns"]:
         results.check(f"{name} first finding", "DIST.STRAGGLER", done["findings"][0]["id"])
@@ -317,8 +320,29 @@ def check_sleep(name, truth, facts, results):
     results.check(f"{name} gain by what its sleep costs is within 1.5", True,
                   (truth["exposed_ns"] - error) / 1.5 <= gain <=
                   (truth["exposed_ns"] + error) * 1.5)
-    named = [row["rank"] for row in facts["distributed"].get("slow_ranks") or []]
-    results.check(f"{name} others named", [], [rank for rank in named if rank != sleeper])
+
+
+def shorter_ns(made, options):
+    """By rank: by how much its collectives of a step are shorter than the median rank's, where they
+    are, that is, how much longer others wait then. The one that sleeps is not among these."""
+    lengths = {}
+    for rank in range(options["ranks"]):
+        trace = json.loads(pathlib.Path(f"{made}/rank{rank}.pt.trace.json").read_text())
+        events = trace if isinstance(trace, list) else trace["traceEvents"]
+        lengths[rank] = [event["dur"] * US for event in sorted(events, key=lambda it: it["ts"])
+                         if event["name"].startswith("gloo:") and event.get("ph") == "X"]
+    awake = [own for rank, own in lengths.items() if rank != options["slow_rank"]]
+    usual = [statistics.median(each) for each in zip(*awake)]
+    return {rank: sum(max(them - its, 0) for them, its in zip(usual, own)) / options["steps"]
+            for rank, own in lengths.items()}
+
+
+def check_others(name, sleeper, facts, shorter, results):
+    """Of those that are named beside the sleeper, events show what they are said to cost."""
+    rows = facts["distributed"].get("slow_ranks") or []
+    results.check(f"{name} others named whom nobody waits for", [],
+                  [row["rank"] for row in rows if row["rank"] != sleeper and
+                   not shorter[row["rank"]] * 1.5 >= row["gain_ns"]])
 
 
 # ---- what each step is made of ------------------------------------------------------------------
