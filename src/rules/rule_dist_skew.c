@@ -94,11 +94,16 @@ static void fire_hold_up(struct rule_context *ctx)
 		rank, steps,
 		tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, HOLD_UPS, 0, "most_ns"))).chars,
 		*place ? " (" : "", tsi_short_place(text, place), *place ? ")" : "");
-	tsi_rule_detail(ctx, "%" PRId64 " step%s cannot show whether it is slow for good", of,
-			of == 1 ? "" : "s");
+	tsi_rule_detail(ctx,
+			"%" PRId64 " step%s of %" PRId64
+			" ranks cannot show whether it is slow for good",
+			of, of == 1 ? "" : "s", tsi_rule_int(ctx, "distributed.world_size"));
 	if (*place)
 		tsi_tell_longest(ctx, HOLD_UPS, 0);
-	tsi_rule_advice(ctx, *place ? tsi_place_advice : tsi_stall_advice);
+	if (*place)
+		tsi_rule_advice(ctx, tsi_place_advice);
+	else if (2 * tsi_rule_cell(ctx, HOLD_UPS, 0, "step_count").integer <= of)
+		tsi_rule_advice(ctx, tsi_stall_advice);
 	tsi_rule_subject(ctx)->rank = rank;
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	tsi_rule_evidence(ctx, WITHOUT);

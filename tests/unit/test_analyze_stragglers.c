@@ -395,6 +395,20 @@ static void who_held_the_others_up(void **state)
 	outcome_free(&o);
 }
 
+/* Of two ranks the faster is usual; the host of the other waits in item for its device. */
+static void who_of_two_held_the_other_up(void **state)
+{
+	(void)state;
+	static const struct plan plans[] = {
+		{ .compute_ns = 100 },
+		{ .compute_ns = 130, .kernels = "place item 60 9 30\n" },
+	};
+	struct outcome o = analyze_plans(plans, 2, 2, NULL);
+
+	check_table(o.analyzed, "stragglers.hold_ups: rank step_count most_ns place", "1 2 30 -\n");
+	outcome_free(&o);
+}
+
 /* A step counts from a quarter of its most lateness on: half is enough, 7 of 47 are not. */
 static void in_which_steps_it_held_them_up(void **state)
 {
@@ -701,6 +715,7 @@ int main(void)
 		cmocka_unit_test(causes),
 		cmocka_unit_test(places),
 		cmocka_unit_test(who_held_the_others_up),
+		cmocka_unit_test(who_of_two_held_the_other_up),
 		cmocka_unit_test(in_which_steps_it_held_them_up),
 		cmocka_unit_test(kernels_that_are_hardly_longer),
 		cmocka_unit_test(two_late_ranks),

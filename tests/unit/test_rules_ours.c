@@ -39,6 +39,7 @@
 #define HELD_UP(gain_ms, other_ms, which, count, all, place)                                       \
 	SKEW(0)                                                                                    \
 	"stragglers.skew_ns 0\nstep_time.mean_ns 100000000\nwhat_if.step_ns 100000000\n"           \
+	"distributed.world_size 2\n"                                                               \
 	"what_if.no_straggler_gain_ns " gain_ms "000000\nwhat_if.ranks rank=1 gain_ns=" gain_ms    \
 	"000000\nwhat_if.ranks rank=0 gain_ns=" other_ms                                           \
 	"000000\nstragglers.hold_ups rank=1 most_ns=58000000 steps=" which " step_count=" #count   \
@@ -140,13 +141,16 @@ static const struct rule_case cases[] = {
 	/* Without rank 1 a step takes a tenth less, without any other a twentieth at most. */
 	{ "DIST.SKEW", FIRES, HELD_UP("10", "5", "3-4", 2, 4, PLACE), NULL,
 	  "med: rank 1 held the others up in 2 of 4 steps (3-4), by up to 58.00 ms (save) (4 steps "
-	  "cannot show whether it is slow for good; the longest at ts 9.007 of rank 1's trace, "
+	  "of "
+	  "2 ranks cannot show whether it is slow for good; the longest at ts 9.007 of rank 1's "
+	  "trace, "
 	  "60.00 ms) [10000000 ns]" },
 	{ "DIST.SKEW", FIRES, HELD_UP("10", "5", "3", 1, 4, ""), NULL,
-	  "med: rank 1 held the others up in step 3, one of 4 steps, by 58.00 ms (4 steps cannot "
+	  "med: rank 1 held the others up in step 3, one of 4 steps, by 58.00 ms (4 steps of 2 "
+	  "ranks cannot "
 	  "show whether it is slow for good) [10000000 ns]" },
 	{ "DIST.SKEW", FIRES, HELD_UP("10", "5", "3", 1, 1, ""), NULL,
-	  "med: rank 1 held the others up in the one step, by 58.00 ms (1 step cannot show" },
+	  "med: rank 1 held the others up in the one step, by 58.00 ms (1 step of 2 ranks cannot" },
 	{ "DIST.SKEW", AT, HELD_UP("5", "0", "3", 1, 4, ""), NULL, "low: rank 1" },
 	{ "DIST.SKEW", AT, HELD_UP("4", "0", "3", 1, 4, ""), NULL, "" },
 	{ "DIST.SKEW", AT, HELD_UP("10", "6", "3", 1, 4, ""), NULL, "" },
@@ -154,7 +158,8 @@ static const struct rule_case cases[] = {
 	{ "DIST.SKEW", FIRES,
 	  HELD_UP("10", "5", "3", 1, 4, "") "! what_if.no_straggler_gain_ns ranks are missing\n",
 	  NULL,
-	  "med: rank 1 held the others up in step 3, one of 4 steps, by 58.00 ms (4 steps cannot "
+	  "med: rank 1 held the others up in step 3, one of 4 steps, by 58.00 ms (4 steps of 2 "
+	  "ranks cannot "
 	  "show whether it is slow for good; ranks are missing) [10000000 ns]" },
 	/* DIST.STRAGGLER names it. */
 	{ "DIST.SKEW", QUIET,

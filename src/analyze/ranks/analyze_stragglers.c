@@ -536,7 +536,7 @@ static void put_hold_up(const struct stragglers *all, const struct lateness *lat
 	cells[HOLD_UPS_OF] = tsi_int((int64_t)all->late.local.step_count);
 	cells[HOLD_UPS_MOST_NS] = tsi_int(tsi_round_ns(hold_up.most_ns));
 	cells[HOLD_UPS_EXCESS_NS_PER_STEP] = tsi_int(tsi_round_ns(hold_up.excess_ns));
-	if (!place.name.data)
+	if (!place.name.data || tsi_is_late_by_device(&hold_up, lateness))
 		return;
 	cells[HOLD_UPS_PLACE] = tsi_text(tsi_sheet_copy(out, place.name));
 	cells[HOLD_UPS_LONGEST_NS] = tsi_int(place.longest_ns);

@@ -49,6 +49,12 @@ struct hold_up {
 		excess_ns; /* its most lateness of a step; the mean of all steps, early ones 0 */
 };
 
+/*
+ * Does its device compute for most of that longer? Then its host waits for the device, wherever
+ * that is. Uses lateness->numbers.
+ */
+bool tsi_is_late_by_device(const struct hold_up *hold_up, const struct lateness *lateness);
+
 /* Without memory, and where all ranks are alike, count is 0. */
 void tsi_find_hold_up(struct hold_up *hold_up, const struct lateness *lateness,
 		      struct arena *arena);
