@@ -173,6 +173,9 @@ static const char *name_good_use(const struct panel *panel)
 	struct table_view kinds = tsi_panel_rows(panel, "kernels.by_kind");
 	const char *text;
 
+	if ((double)tsi_panel_int(panel, tsi_budget_lines[BUDGET_EXPOSED_COMM].id) >
+	    LEAST_IDLE_RATIO * wall_ns)
+		return NULL; /* the device is busy waiting for others or for its network */
 	for (size_t i = BUDGET_DATA_STALL; i <= BUDGET_UNATTRIBUTED; i++)
 		idle_ns += (double)tsi_panel_int(panel, tsi_budget_lines[i].id);
 	if (!(wall_ns > 0) || idle_ns > LEAST_IDLE_RATIO * wall_ns || kinds.row_count == 0)

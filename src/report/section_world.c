@@ -36,8 +36,8 @@ static void put_likes(const struct panel *panel, const struct table_view *causes
 			tsi_rank_text_add(&ranks, tsi_table_find(causes, row, "rank").integer);
 	tsi_rank_text_end(&ranks);
 	if (ranks.text[0])
-		tsi_doc_line(panel->doc, DOC_CAUSE, DOC_PLAIN, "", "the same: ranks %s",
-			     ranks.text);
+		tsi_doc_line(panel->doc, DOC_CAUSE, DOC_PLAIN, "", "the same: rank%s %s",
+			     strpbrk(ranks.text, ",-") ? "s" : "", ranks.text);
 }
 
 /* Row with the longest excess among those of the same cause; SIZE_MAX if `row` is not the first. */

@@ -52,6 +52,24 @@ static void describe_excess(struct rule_context *ctx, bool has_ideal)
 				100 * ideal);
 }
 
+/* Stages wait for a late rank, too: what it costs is not the schedule's. */
+static void claim_excess(struct rule_context *ctx)
+{
+	const char *excess = "pipeline.excess_ns_per_step";
+	int64_t late_ns = 0;
+
+	if (!tsi_rule_has(ctx, excess))
+		return;
+	if (tsi_names_slow_rank(ctx)) {
+		late_ns = tsi_rule_int(ctx, "distributed.slow_gain_ns");
+		tsi_rule_after(ctx, CAUSE_straggler);
+	}
+	if (tsi_rule_int(ctx, excess) > late_ns)
+		tsi_rule_gain(ctx, GAIN_STEP, tsi_rule_int(ctx, excess) - late_ns);
+	else
+		tsi_rule_wins_nothing(ctx);
+}
+
 /* Filling and draining alone leave the stages idle: too few microbatches. */
 static void fire_few_microbatches(struct rule_context *ctx)
 {
@@ -99,8 +117,7 @@ static void evaluate_dist_pipeline_bubble(struct rule_context *ctx)
 	else if (tsi_rule_has(ctx, "pipeline.idlest_stage"))
 		tsi_rule_detail(ctx, "stage %" PRId64 " idles most",
 				tsi_rule_int(ctx, "pipeline.idlest_stage"));
-	if (tsi_rule_has(ctx, "pipeline.excess_ns_per_step"))
-		tsi_rule_gain(ctx, GAIN_STEP, tsi_rule_int(ctx, "pipeline.excess_ns_per_step"));
+	claim_excess(ctx);
 	describe_inferred(ctx);
 }
 

@@ -279,6 +279,13 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "med: too few microbatches: pipeline stages idle for 61.0 % of the step, 60.0 % even at "
 	  "best (twice as many, half the size: 42.9 % at best) [30000000 ns]" },
+	/* A late rank stands first, and what it costs is its own: of 9 ms 5 are. */
+	{ "DIST.PIPELINE_BUBBLE", FIRES,
+	  BUBBLE("0.45") EXCESS("0.2") SLOW("5", "0.08", "1")
+		  COST("5000000", "0.05") "pipeline.excess_ns_per_step 9000000\n",
+	  NULL,
+	  "high: pipeline stages idle for 45.0 % of the step (20.0 points above the ideal 24.0 %; "
+	  "stage 2 idles most) [4000000 ns]" },
 	/* Stages with equal work: none of them is to blame. */
 	{ "DIST.PIPELINE_BUBBLE", FIRES,
 	  BUBBLE("0.45") EXCESS("0.2") "pipeline.stage_imbalance_ratio 0.009\n", NULL,
