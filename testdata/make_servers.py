@@ -41,6 +41,12 @@ def eager():
     return trace("atom", plan, overlaps=True, layers=8, kernel_us=(1, 3))
 
 
+def dequantized():
+    """AWQ without kernels that multiply 4-bit weights: each product begins with expanding them."""
+    plan = [make_serving.iteration(number, (), 5, keys=700, graphs=(8,)) for number in range(10)]
+    return trace("vllm_detailed", plan, overlaps=True, of_graphs=("dequantizes",), layers=3)
+
+
 def stages():
     """SGLang's profile_by_stage: a file for each, one after the other."""
     found = {}
@@ -62,5 +68,6 @@ def files():
         "serving_graphs/replay.json": gaps(),
         "serving_graphs/capture_traces/bs_4_rank0.json": capture,
         "serving_eager.json": eager(),
+        "serving_dequantized.json": dequantized(),
         **stages(),
     }

@@ -14,6 +14,18 @@ static const char *of_phase(const struct panel *panel, const char *phase, const 
 	return tsi_panel_print(panel, "inference.%s.%s", phase, fact);
 }
 
+/* Of weights that routing decides about: "5.2 % to 31.0 %"; NULL: that is not so. */
+static const char *range_text(const struct panel *panel, const char *phase)
+{
+	const char *most = of_phase(panel, phase, "bandwidth_most_ratio");
+
+	if (!tsi_panel_has(panel, most))
+		return NULL;
+	return tsi_panel_print(panel, "%s to %s",
+			       tsi_panel_number(panel, of_phase(panel, phase, "bandwidth_ratio")),
+			       tsi_panel_number(panel, most));
+}
+
 /* "memory-bound, 39.4 % of its bandwidth", "memory-bound"; NULL: what bounds it is not known. */
 static const char *bound_text(const struct panel *panel, const char *phase)
 {
@@ -21,8 +33,12 @@ static const char *bound_text(const struct panel *panel, const char *phase)
 	bool is_memory = strcmp(bound, "memory") == 0;
 	const char *id = of_phase(panel, phase, is_memory ? "bandwidth_ratio" : "mfu");
 
+	const char *range = is_memory ? range_text(panel, phase) : NULL;
+
 	if (!*bound)
 		return NULL;
+	if (range)
+		return tsi_panel_print(panel, "memory-bound, %s of its bandwidth", range);
 	if (tsi_lookup_doubt(panel->analysis, id)) /* a lower bound says little */
 		return tsi_panel_print(panel, "%s-bound", bound);
 	return is_memory ? tsi_panel_print(panel, "memory-bound, %s of its bandwidth",
@@ -116,6 +132,19 @@ static void put_host_parts(const struct panel *panel)
 		tsi_panel_figures(panel, shown, count);
 }
 
+/* Traces have sizes and times, and no contents: how many tokens an expert got is not in them. */
+static void put_expert_balance(const struct panel *panel)
+{
+	struct table_view kinds = tsi_panel_rows(panel, "inference.kinds");
+	bool has_experts = false;
+
+	for (size_t row = 0; row < kinds.row_count; row++)
+		has_experts |= strcmp(tsi_table_text(&kinds, row, "kind"), "moe") == 0;
+	if (has_experts && !tsi_panel_has(panel, "experts.imbalance_ratio"))
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL,
+			     "balance of experts not known: tokens per expert are not recorded");
+}
+
 void tsi_section_inference(const struct panel *panel)
 {
 	static const struct figure figures[] = {
@@ -148,6 +177,7 @@ void tsi_section_inference(const struct panel *panel)
 	tsi_put_phases(panel);
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures));
 	put_host_parts(panel);
+	put_expert_balance(panel);
 	tsi_panel_table(panel, "inference.batches", batch_columns, TSI_COUNT_OF(batch_columns));
 	tsi_panel_table(panel, "inference.kinds", kind_columns, TSI_COUNT_OF(kind_columns));
 }

@@ -78,6 +78,19 @@ def check_experts(results, run, facts):
                  0.001 * flops)
 
 
+def check_expert_bytes(results, run, facts):
+    """4 to 32 of 32 experts are read: [32, 1536, 5888] and [32, 1472, 3072] of bytes, in 24 layers."""
+    decode = facts["inference"]["decode"]
+    if not (run / "perf_csvs/MoE_unfused_fwd.csv").exists():
+        results.check(f"{run.name} range", None, decode["bandwidth_most_ratio"])
+        return
+    of_one = 1536 * 5888 + 1472 * 3072
+    kernel_s = sum(row["total_ns"] for row in facts["inference"]["kinds"]) / 1e9
+    more = 24 * (32 - 4) * of_one / compare_joins.BANDWIDTH / kernel_s
+    results.near(f"{run.name} experts read", more,
+                 decode["bandwidth_most_ratio"] - decode["bandwidth_ratio"], 1e-6)
+
+
 def main():
     program.need(INFERENCE)
     results = program.Results()
@@ -90,6 +103,7 @@ def main():
         results.check(f"{run.name} joined", 1, facts["graphs"]["joined_ratio"])
         check_products(results, run, facts)
         check_bytes(results, run, facts)
+        check_expert_bytes(results, run, facts)
         check_attention(results, run, facts)
         check_experts(results, run, facts)
     return results.exit_status()

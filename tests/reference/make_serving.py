@@ -178,6 +178,7 @@ class Trace:
         self.device_end, self.correlation = 0, 0
         self.functions, self.work_of_host = None, []  # [(start, end, part)], disjoint
         self.names_sizes = self.has_grids = self.loses = False  # of graphs
+        self.dequantizes = False
 
     def add(self, cat, name, start, duration, track=101, **args):
         self.events.append({"ph": "X", "cat": cat, "name": name, "pid": 100, "tid": track,
@@ -217,7 +218,10 @@ class Trace:
     def names(self, size=None):
         """Of the kernels of an iteration; those of a graph may say for what size it is."""
         gemm = GEMM + (f"_m{size}" if size and self.names_sizes else "")
-        return [gemm, "flash_fwd_splitkv_kernel", "fused_add_rms_norm_kernel"] * self.layers
+        layer = [gemm, "flash_fwd_splitkv_kernel", "fused_add_rms_norm_kernel"]
+        if self.dequantizes:
+            layer.insert(0, "void vllm::awq::dequantize_weights(int*, __half*, int*, __half*)")
+        return layer * self.layers
 
     def kernels(self, turn):
         return [(name, self.kernel_ns(turn)) for name in self.names(turn["it"]["graph"])]
@@ -282,7 +286,7 @@ class Trace:
 
 
 def simulate(rng, plan, form, overlaps=False, gap_us=30, has_stacks=False, of_graphs=(), **sizes):
-    """The trace, and the turns of the truth; of_graphs: names_sizes, has_grids, loses."""
+    """The trace, and the turns of the truth; of_graphs: what a Trace may do."""
     trace, turns = Trace(rng, **sizes), []
     for trait in of_graphs:
         setattr(trace, trait, True)

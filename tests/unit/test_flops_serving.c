@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -169,6 +170,39 @@ static void experts_count_the_tensors_within(void **state)
 	}
 }
 
+/*
+ * An expert has 2 · (64 · 96 + 48 · 64) bytes, tokens of [t, 64] in and out 256 · t. The rows of t
+ * tokens choose k experts at least, and as many as there are rows at most; one token knows.
+ */
+static void experts_are_read_as_routing_wants(void **state)
+{
+	static const struct {
+		const char *tokens, *weights;
+		double bytes, least, most;
+	} cases[] = {
+		{ "[4, 64]", "[4, 2]", 0, 2 * 18432 + 1024, 8 * 18432 + 1024 },
+		{ "[2, 64]", "[2, 2]", 0, 2 * 18432 + 512, 4 * 18432 + 512 },
+		{ "[1, 64]", "[1, 2]", 2 * 18432 + 256, 2 * 18432 + 256, 2 * 18432 + 256 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char signature[256];
+		struct op_work work;
+
+		snprintf(signature, sizeof(signature),
+			 "[%s, [8, 96, 64], [8, 64, 48], %s] c10::BFloat16, c10::BFloat16, "
+			 "c10::BFloat16, c10::BFloat16",
+			 cases[i].tokens, cases[i].weights);
+		assert_int_equal(tsi_op_work(&work, TSI_STR("vllm::inplace_fused_experts"),
+					     tsi_str_of(signature), TSI_STR("")),
+				 OP_WORK_KNOWN);
+		assert_true(cases[i].bytes > 0 ? work.bytes == cases[i].bytes : isnan(work.bytes));
+		assert_true(work.least_bytes == cases[i].least);
+		assert_true(work.most_bytes == cases[i].most);
+	}
+}
+
 static void experts_that_differ_are_not_known(void **state)
 {
 	static const char *const first[] = { "[[8, 64, 96], []]", "[[8, 48, 64], []]",
@@ -191,6 +225,7 @@ int main(void)
 		cmocka_unit_test(attention_is_not_known_without_contexts),
 		cmocka_unit_test(a_window_is_not_taken_for_the_whole_context),
 		cmocka_unit_test(experts_count_the_tensors_within),
+		cmocka_unit_test(experts_are_read_as_routing_wants),
 		cmocka_unit_test(experts_that_differ_are_not_known),
 	};
 

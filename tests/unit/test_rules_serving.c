@@ -23,6 +23,12 @@
 	"inference.prefill_delay_ratio " ratio "\ninference.clear_itl_p50_ns 20000000\n"           \
 	"inference.delayed_itl_p50_ns 120000000\ninference.delayed_count 7\n"
 
+/* Of 100 ms of a device, in 10 iterations. */
+#define KERNEL(name, kind, ns)                                                                     \
+	"inference.iteration_count 10\ndevice_busy.span_ns 100000000\n"                            \
+	"step_time.mean_ns 10000000\nkernels.by_name name=" name " kind=" kind " counted_ns=" ns   \
+	"\n"
+
 static const struct rule_case cases[] = {
 	{ "SERVING.HOST_GAP", FIRES, GAP("0.23") "idle.python_ns 5000000\nidle.sync_ns 1000000\n",
 	  NULL,
@@ -58,6 +64,20 @@ static const struct rule_case cases[] = {
 	{ "SERVING.PREFILL", AT, DELAY("0.10"), NULL, "med: prompts stall decoding" },
 	{ "SERVING.PREFILL", AT, DELAY("0.30"), NULL, "high: prompts stall decoding" },
 	{ "SERVING.PREFILL", QUIET, DELAY("0.09"), NULL, "" },
+	{ "SERVING.DEQUANTIZE", FIRES, KERNEL("awq::dequantize_weights", "quantize", "25000000"),
+	  NULL,
+	  "high: dequantization kernels take 25.0 % of device time: products run on expanded "
+	  "weights (2.500 ms per iteration; most in awq::dequantize_weights) [2500000 ns]" },
+	{ "SERVING.DEQUANTIZE", AT, KERNEL("DequantizeBlockwise", "quantize", "5000000"), NULL,
+	  "med: dequantization kernels take 5.0 % of device time" },
+	{ "SERVING.DEQUANTIZE", AT, KERNEL("DequantizeBlockwise", "quantize", "20000000"), NULL,
+	  "high: dequantization kernels take 20.0 % of device time" },
+	{ "SERVING.DEQUANTIZE", QUIET, KERNEL("awq::dequantize_weights", "quantize", "4900000"),
+	  NULL, "" },
+	/* Activations are quantized for fp8 products; a product dequantizes within. */
+	{ "SERVING.DEQUANTIZE", QUIET, KERNEL("scaled_fp8_quant_kernel", "quantize", "25000000"),
+	  NULL, "" },
+	{ "SERVING.DEQUANTIZE", QUIET, KERNEL("gemm_dequant_fused", "gemm", "25000000"), NULL, "" },
 };
 
 static void rules_say_what_they_should(void **state)

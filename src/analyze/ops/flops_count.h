@@ -162,8 +162,15 @@ static inline void tsi_flops_vary(struct op_calls *calls, struct call_work work)
 static inline void tsi_flops_move(struct flops_count *c, const struct counted_op *op, uint32_t step,
 				  struct call_work work)
 {
-	if (c->out->step_bytes && op->multiplies && step != NO_ROW && work.bytes > 0)
+	if (!c->out->step_bytes || !op->multiplies || step == NO_ROW)
+		return;
+	if (work.bytes > 0) {
 		c->out->step_bytes[step].bytes += work.bytes;
+		c->out->step_bytes[step].most_bytes += work.bytes;
+	} else if (op->work.least_bytes > 0) {
+		c->out->step_bytes[step].bytes += op->work.least_bytes;
+		c->out->step_bytes[step].most_bytes += op->work.most_bytes;
+	}
 }
 
 /* Keeps a counted call, for the places that it is in. row: its own, or a kernel of its graph. */

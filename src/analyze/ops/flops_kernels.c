@@ -193,6 +193,17 @@ static bool has_bytes(const struct flops_count *c, uint32_t op)
 	return !isnan(calls->varied_count ? calls->varied_bytes : c->out->ops[op].work.bytes);
 }
 
+static void add_bytes_ns(struct flops_count *c, uint32_t op, uint32_t step, int64_t dur_ns)
+{
+	struct step_bytes *bytes = &c->out->step_bytes[step];
+	bool is_ranged = !has_bytes(c, op) && c->out->ops[op].work.least_bytes > 0;
+
+	if (has_bytes(c, op) || is_ranged)
+		tsi_sum(&bytes->counted_ns, dur_ns);
+	if (is_ranged)
+		tsi_sum(&bytes->ranged_ns, dur_ns);
+}
+
 /* op: the counted operator whose kernel it is, or NO_ROW. */
 static void add_matrix_kernel(struct flops_count *c, uint32_t op, uint32_t row)
 {
@@ -208,8 +219,8 @@ static void add_matrix_kernel(struct flops_count *c, uint32_t op, uint32_t row)
 		tsi_sum(&c->out->all.counted_ns, dur_ns);
 		if (step != NO_ROW)
 			tsi_sum(&c->out->steps[step].counted_ns, dur_ns);
-		if (step != NO_ROW && c->out->step_bytes && has_bytes(c, op))
-			tsi_sum(&c->out->step_bytes[step].counted_ns, dur_ns);
+		if (step != NO_ROW && c->out->step_bytes)
+			add_bytes_ns(c, op, step, dur_ns);
 	} else if (launcher == NO_ROW) {
 		add_uncounted_node(c, row);
 	} else {

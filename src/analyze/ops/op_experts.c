@@ -16,11 +16,28 @@ bool tsi_hides_experts(struct str name)
 	return tsi_is_among(name, names, TSI_COUNT_OF(names));
 }
 
+void tsi_expert_bytes(struct op_work *work, const struct expert_sizes *sizes)
+{
+	double of_one = sizes->layer_bytes / sizes->count;
+	double least = sizes->rows / sizes->tokens;
+	double most = sizes->rows < sizes->count ? sizes->rows : sizes->count;
+
+	work->bytes = NAN;
+	work->most_bytes = INFINITY;
+	if (!(least >= 1) || !(least <= most) || isnan(of_one))
+		return;
+	work->least_bytes = least * of_one + sizes->token_bytes;
+	work->most_bytes = most * of_one + sizes->token_bytes;
+	if (most <= least)
+		work->bytes = work->least_bytes;
+}
+
 struct experts {
 	int64_t tokens, hidden, count; /* t, h, e */
 	int64_t up, inner;             /* n, i; 0: not found yet */
 	int64_t packing;               /* of weights */
 	int64_t rows;                  /* 0: not found yet */
+	double layer_bytes, token_bytes;
 	enum tscope_precision precision;
 };
 
@@ -49,6 +66,7 @@ static bool read_arguments(struct experts *experts, const struct tscope_trace *t
 		.hidden = tokens.dims[1],
 		.count = scores.dims[1],
 		.precision = tsi_type_precision(tokens.type),
+		.token_bytes = 2 * tsi_tensor_bytes(&tokens),
 	};
 	return true;
 }
@@ -65,6 +83,7 @@ static bool take_up(struct experts *experts, const struct tensor *layer)
 
 	experts->packing = packing(layer->dims[1 + is_flipped], experts->hidden);
 	experts->up = layer->dims[2 - is_flipped];
+	experts->layer_bytes = tsi_tensor_bytes(layer);
 	return experts->packing > 0 && experts->up > 0;
 }
 
@@ -76,6 +95,7 @@ static bool take_down(struct experts *experts, const struct tensor *layer)
 	if (layer->dims[2 - is_flipped] != experts->hidden || stored < 1 || stored > INT64_MAX / 4)
 		return false;
 	experts->inner = stored * experts->packing;
+	experts->layer_bytes += tsi_tensor_bytes(layer);
 	return experts->up == experts->inner || experts->up == 2 * experts->inner;
 }
 
@@ -131,12 +151,17 @@ bool tsi_experts_within(struct op_work *work, const struct tscope_trace *trace, 
 	*work = (struct op_work){
 		.flops = 2 * (double)experts.rows * (double)experts.hidden *
 			 ((double)experts.up + (double)experts.inner),
-		.bytes = NAN,
-		.most_bytes = INFINITY,
 		.precision = experts.precision,
 		.kind = KERNEL_MOE,
 		.alignment = tsi_alignment(
 			(const int64_t[]){ experts.up, experts.inner, experts.hidden }, 3),
 	};
+	tsi_expert_bytes(work, &(struct expert_sizes){
+				       .count = (double)experts.count,
+				       .rows = (double)experts.rows,
+				       .tokens = (double)experts.tokens,
+				       .layer_bytes = experts.layer_bytes,
+				       .token_bytes = experts.token_bytes,
+			       });
 	return true;
 }

@@ -8,6 +8,18 @@
 /* Are the experts of such an operator no arguments of it? vLLM calls layers by name. */
 bool tsi_hides_experts(struct str name);
 
+struct expert_sizes {
+	double count, rows, tokens; /* experts; rows: tokens × experts of a token */
+	double layer_bytes;         /* weights of all experts, without scales */
+	double token_bytes;         /* tokens in and out */
+};
+
+/*
+ * Sets the bytes of experts: of those of a token at least, if all tokens choose the same, and of as
+ * many as there are rows at most. bytes is set only where these are one number.
+ */
+void tsi_expert_bytes(struct op_work *work, const struct expert_sizes *sizes);
+
 /*
  * The products of such an operator by the tensors of the operators within it. Its arguments are
  * tokens [t, h] and the router's scores [t, e]; within it stand, in this order,

@@ -241,7 +241,7 @@ static bool are_experts(const struct tensor *tokens, const struct tensor *up,
  *     tokens [t, h], up [e, n, h], down [e, h, i], weights [t, experts of a token]
  *
  * n is i, or 2 × i with the half of a gate. Which experts were read depends on the
- * tokens: the bytes are not known.
+ * tokens: the bytes are known within limits (tsi_expert_bytes()).
  */
 static enum op_work_result count_experts(struct op_work *work, const struct op_call *call)
 {
@@ -255,8 +255,14 @@ static enum op_work_result count_experts(struct op_work *work, const struct op_c
 	of_expert = (double)up.dims[1] * (double)up.dims[2] +
 		    (double)down.dims[1] * (double)down.dims[2];
 	work->flops = 2 * tsi_tensor_elements(&weights) * of_expert;
-	work->most_bytes =
-		tsi_tensor_bytes(&up) + tsi_tensor_bytes(&down) + 2 * tsi_tensor_bytes(&tokens);
+	tsi_expert_bytes(work,
+			 &(struct expert_sizes){
+				 .count = (double)up.dims[0],
+				 .rows = tsi_tensor_elements(&weights),
+				 .tokens = (double)tokens.dims[0],
+				 .layer_bytes = tsi_tensor_bytes(&up) + tsi_tensor_bytes(&down),
+				 .token_bytes = 2 * tsi_tensor_bytes(&tokens),
+			 });
 	work->precision = tsi_pair_precision(&tokens, &up);
 	work->alignment =
 		tsi_alignment((const int64_t[]){ up.dims[1], up.dims[2], down.dims[2] }, 3);

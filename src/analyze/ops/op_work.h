@@ -36,6 +36,7 @@ struct op_work {
 	 * would have to be moved, INFINITY: anything. 0: nothing is said.
 	 */
 	double most_bytes;
+	double least_bytes; /* likewise the least; 0: nothing is said */
 	/* As recorded: FP32 for float, even where it is rounded to TF32. */
 	enum tscope_precision precision;
 	enum kernel_kind kind; /* KERNEL_GEMM, _CONV, _ATTENTION, _MOE have FLOPs */

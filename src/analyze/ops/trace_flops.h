@@ -74,8 +74,13 @@ struct counted_call {
 
 /* What products and attention of a step read and write. */
 struct step_bytes {
-	double bytes;       /* least of those where it is known: weights, cache, activations */
+	/*
+	 * Weights, cache, activations, where they are known: the least, and the most where routing
+	 * decides which experts are read.
+	 */
+	double bytes, most_bytes;
 	int64_t counted_ns; /* time of their matrix kernels */
+	int64_t ranged_ns;  /* of it, of those whose bytes are known within limits */
 };
 
 struct trace_flops {

@@ -44,6 +44,8 @@
 	X(id##_BANDWIDTH_RATIO, phase ".bandwidth_ratio", RATIO,                                   \
 	  "bytes that products and attention must move (weights, cache, activations) ÷ what the " \
 	  "memory could move in the time of their kernels")                                        \
+	X(id##_BANDWIDTH_MOST_RATIO, phase ".bandwidth_most_ratio", RATIO,                         \
+	  "the same where each token is routed to other experts; absent without experts")          \
 	X(id##_BYTES, phase ".bytes", BYTES, "these bytes in one, mean")                           \
 	X(id##_BOUND, phase ".bound", TEXT,                                                        \
 	  "which of the two ends later at best: memory or compute")
@@ -174,9 +176,9 @@ static void put_mean(struct fact_sheet *out, size_t fact, const struct mean *mea
 
 /* What the iterations of a phase compute and move, as far as shapes were recorded. */
 struct phase_work {
-	double flops, bytes;
-	/* Kernels: all, those of products and attention; of these, with known FLOPs and bytes. */
-	int64_t kernel_ns, matrix_ns, flops_ns, bytes_ns;
+	double flops, bytes, most_bytes;
+	/* Kernels: all; of products and attention; of these, with FLOPs, bytes, bytes in limits. */
+	int64_t kernel_ns, matrix_ns, flops_ns, bytes_ns, ranged_ns;
 	int64_t count;
 };
 
@@ -190,11 +192,13 @@ static struct phase_work find_work(const struct turns *turns, uint8_t phase)
 			continue;
 		work.flops += flops->steps[i].flops;
 		work.bytes += flops->step_bytes[i].bytes;
+		work.most_bytes += flops->step_bytes[i].most_bytes;
 		work.count++;
 		tsi_sum(&work.kernel_ns, turns->items[i].kernel_ns);
 		tsi_sum(&work.matrix_ns, flops->steps[i].matrix_ns);
 		tsi_sum(&work.flops_ns, flops->steps[i].counted_ns);
 		tsi_sum(&work.bytes_ns, flops->step_bytes[i].counted_ns);
+		tsi_sum(&work.ranged_ns, flops->step_bytes[i].ranged_ns);
 	}
 	return work;
 }
@@ -208,11 +212,12 @@ static bool is_covered(int64_t known_ns, int64_t all_ns)
 }
 
 /* NULL where neither is known to be; what is not known may add to either. */
-static const char *bound_of(const struct phase_work *work, double compute_s, double memory_s)
+static const char *bound_of(const struct phase_work *work, double compute_s, double memory_s,
+			    double most_s)
 {
 	if (memory_s >= compute_s && is_covered(work->flops_ns, work->matrix_ns))
 		return "memory";
-	if (compute_s > memory_s && is_covered(work->bytes_ns, work->matrix_ns))
+	if (compute_s > most_s && is_covered(work->bytes_ns, work->matrix_ns))
 		return "compute";
 	return NULL;
 }
@@ -229,6 +234,18 @@ static void doubt_work(struct fact_sheet *out, size_t fact, const char *what, in
 					what, 100.0 * (double)known_ns / (double)all_ns));
 }
 
+/* The least of what experts may read stands for all. */
+static void doubt_bytes(struct fact_sheet *out, size_t fact, const struct phase_work *work)
+{
+	doubt_work(out, fact, "bytes", work->bytes_ns, work->matrix_ns);
+	if (work->ranged_ns > 0 && is_covered(work->bytes_ns, work->matrix_ns))
+		tsi_fact_doubt(out, fact,
+			       "a lower bound: which experts were read is not recorded, these "
+			       "are those of one token");
+}
+
+static const enum fact of_bytes[] = { PREFILL_BANDWIDTH_RATIO, PREFILL_BYTES };
+
 static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint8_t phase)
 {
 	const struct analysis_scope *scope = turns->scope;
@@ -236,6 +253,7 @@ static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint
 	struct phase_work work = find_work(turns, phase);
 	double compute_s = work.flops / scope->flops->peak_flops;
 	double memory_s = work.bytes / tsi_peak_bytes_per_second(scope->flops);
+	double most_s = work.most_bytes / tsi_peak_bytes_per_second(scope->flops);
 
 	if (work.flops_ns == 0)
 		return;
@@ -246,9 +264,12 @@ static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint
 	tsi_fact_real(out, first + PREFILL_BANDWIDTH_RATIO,
 		      memory_s * 1e9 / (double)work.kernel_ns);
 	tsi_fact_int(out, first + PREFILL_BYTES, (int64_t)(work.bytes / (double)work.count));
-	doubt_work(out, first + PREFILL_BANDWIDTH_RATIO, "bytes", work.bytes_ns, work.matrix_ns);
-	doubt_work(out, first + PREFILL_BYTES, "bytes", work.bytes_ns, work.matrix_ns);
-	const char *bound = bound_of(&work, compute_s, memory_s);
+	for (size_t i = 0; i < TSI_COUNT_OF(of_bytes); i++)
+		doubt_bytes(out, first + of_bytes[i], &work);
+	if (work.ranged_ns > 0)
+		tsi_fact_real(out, first + PREFILL_BANDWIDTH_MOST_RATIO,
+			      most_s * 1e9 / (double)work.kernel_ns);
+	const char *bound = bound_of(&work, compute_s, memory_s, most_s);
 	if (bound)
 		tsi_fact_text(out, first + PREFILL_BOUND, bound);
 }
