@@ -65,7 +65,10 @@ static const char *phase_text(const struct panel *panel, const char *phase)
 		const char *id = of_phase(panel, phase, figures[i].fact);
 		bool is_same = i == 1 && count == 1; /* as the median */
 
-		if (!is_same && tsi_panel_has(panel, id))
+		/* Tokens per second of unrecorded waiting are nobody's; the latency is what it was. */
+		bool is_doubted = i == 3 && tsi_lookup_doubt(panel->analysis, id);
+
+		if (!is_same && !is_doubted && tsi_panel_has(panel, id))
 			tsi_panel_append(panel, &text, " · %s%s%s", figures[i].before,
 					 tsi_panel_number(panel, id), figures[i].after);
 	}

@@ -224,6 +224,25 @@ static void test_draft(void **state)
 	analyzed_free(a);
 }
 
+/* The device was busy with what was cut out of the file: nobody knows how long this one took. */
+static void test_unrecorded(void **state)
+{
+	(void)state;
+	struct test_trace *t = test_trace_new();
+
+	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 0, 8000000,
+		 2000000);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "inference: decode.p50_ns", "10000000");
+	check_facts(a, "idle: unrecorded_ns", "7999980");
+	check_doubt(
+		a, "inference.decode.p99_ns",
+		"the devices were busy with work before the trace, or cut out of it: it delays the "
+		"iterations");
+	check_doubt(a, "inference.decode.requests", NULL);
+	analyzed_free(a);
+}
+
 /* Images: a phase without tokens. */
 static void test_diffusion(void **state)
 {
@@ -260,7 +279,7 @@ int main(void)
 		cmocka_unit_test(test_speculation), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_draft),       cmocka_unit_test(test_training),
 		cmocka_unit_test(test_host_parts),  cmocka_unit_test(test_unknown_host),
-		cmocka_unit_test(test_diffusion),
+		cmocka_unit_test(test_diffusion),   cmocka_unit_test(test_unrecorded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

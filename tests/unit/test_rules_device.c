@@ -403,6 +403,16 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "low: 80.0 % of device time is bound by memory bandwidth: reading weights and KV cache "
 	  "(products and attention that reach 60 % of the bandwidth or more)" },
+	{ "KERNEL.KV_BOUND", FIRES,
+	  PRODUCTS "steps.boundary iteration\ninference.kv_tokens 64000\n"
+		   "inference.decode.requests 32\n"
+		   "inference.kinds phase=prefill kind=attention ratio=0.5\n"
+		   "inference.kinds phase=decode kind=attention ratio=0.3\n" PRODUCT(
+			   "bf16", 16, "g", 80000000, 64000000) "bound=memory\n",
+	  NULL,
+	  "low: 80.0 % of device time is bound by memory bandwidth: reading weights and KV cache "
+	  "(products and attention that reach 60 % of the bandwidth or more; attention, which "
+	  "grows with the contexts, takes 30.0 % of decoding; 2000 keys per request)" },
 	/* FLOPs are no measure of them. */
 	{ "EFFICIENCY.LOW_MFU", SKIPPED,
 	  PRODUCTS "steps.boundary iteration\nefficiency.mfu 0.03\n"

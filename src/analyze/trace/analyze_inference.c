@@ -274,11 +274,16 @@ static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint
 		tsi_fact_text(out, first + PREFILL_BOUND, bound);
 }
 
+/* Of the latencies of a phase: from there on they are not those of its iterations. */
+static const double MOST_UNRECORDED = 0.2;
+static const char unrecorded_doubt[] = "the devices were busy with work before the trace, or cut "
+				       "out of it: it delays the iterations";
+
 static void put_phase(struct fact_sheet *out, struct turns *turns, uint8_t phase, int64_t all_ns)
 {
 	size_t first = (size_t)phase * PHASE_FACT_COUNT, count = 0;
 	struct mean requests = { 0 }, tokens = { 0 };
-	int64_t time_ns = 0, kernel_ns = 0, graph_ns = 0;
+	int64_t time_ns = 0, kernel_ns = 0, graph_ns = 0, unrecorded_ns = 0;
 
 	for (uint32_t i = 0; i < turns->count; i++) {
 		const struct turn *turn = &turns->items[i];
@@ -286,6 +291,7 @@ static void put_phase(struct fact_sheet *out, struct turns *turns, uint8_t phase
 		if (!turn->is_counted || turn->said.phase != phase)
 			continue;
 		turns->numbers[count++] = turn->latency_ns;
+		tsi_sum(&unrecorded_ns, turn->unrecorded_ns);
 		tsi_sum(&time_ns, turn->latency_ns);
 		tsi_sum(&kernel_ns, turn->kernel_ns);
 		tsi_sum(&graph_ns, turn->graph_ns);
@@ -303,6 +309,11 @@ static void put_phase(struct fact_sheet *out, struct turns *turns, uint8_t phase
 		tsi_fact_real(out, first + PREFILL_TOKENS_PER_SECOND,
 			      (double)tokens.sum * 1e9 / (double)time_ns);
 	tsi_fact_ratio(out, first + PREFILL_GRAPH_RATIO, graph_ns, kernel_ns);
+	if ((double)unrecorded_ns < MOST_UNRECORDED * (double)time_ns)
+		return;
+	for (size_t fact = PREFILL_P50_NS; fact <= PREFILL_P99_NS; fact++)
+		tsi_fact_doubt(out, first + fact, unrecorded_doubt);
+	tsi_fact_doubt(out, first + PREFILL_TOKENS_PER_SECOND, unrecorded_doubt);
 }
 
 /* The intervals of tokens: with prompts in between in others, else in numbers. */
@@ -401,21 +412,6 @@ static void put_gaps(struct fact_sheet *out, const struct turns *turns)
 	put_host_parts(out, &gaps);
 }
 
-/* Time of a step in which a device waits for the host, mean of the devices. */
-static int64_t waiting_ns(const struct turns *turns, uint32_t step)
-{
-	const struct analysis_scope *scope = turns->scope;
-	uint32_t count = scope->end_device - scope->first_device;
-	int64_t sum_ns = 0;
-
-	for (uint32_t d = scope->first_device; d < scope->end_device; d++) {
-		const struct budget *budget = tsi_timeline_budget(scope->timeline, step, d);
-		tsi_sum(&sum_ns, budget->line_ns[TSCOPE_BUDGET_LAUNCH_STALL]);
-		tsi_sum(&sum_ns, budget->line_ns[TSCOPE_BUDGET_SYNC_STALL]);
-	}
-	return count > 0 ? sum_ns / count : 0;
-}
-
 static void put_graphs(struct fact_sheet *out, const struct turns *turns)
 {
 	int64_t hit = 0, missed = 0, kernel_ns = 0, graph_ns = 0, idle_ns = 0;
@@ -434,7 +430,7 @@ static void put_graphs(struct fact_sheet *out, const struct turns *turns)
 			continue;
 		}
 		missed++;
-		tsi_sum(&idle_ns, waiting_ns(turns, i));
+		tsi_sum(&idle_ns, turn->waiting_ns);
 		least_missed =
 			turn->said.requests < least_missed ? turn->said.requests : least_missed;
 	}

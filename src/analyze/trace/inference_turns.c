@@ -50,6 +50,23 @@ static bool is_of_model(const struct turns *turns, uint32_t row)
 	       kind == KERNEL_SSM || kind == KERNEL_NORM;
 }
 
+static void find_idle_time(const struct turns *turns, uint32_t step)
+{
+	const struct analysis_scope *scope = turns->scope;
+	struct turn *turn = &turns->items[step];
+	uint32_t count = scope->end_device - scope->first_device;
+
+	for (uint32_t d = scope->first_device; d < scope->end_device; d++) {
+		const struct budget *budget = tsi_timeline_budget(scope->timeline, step, d);
+
+		tsi_sum(&turn->waiting_ns, budget->line_ns[TSCOPE_BUDGET_LAUNCH_STALL]);
+		tsi_sum(&turn->waiting_ns, budget->line_ns[TSCOPE_BUDGET_SYNC_STALL]);
+		tsi_sum(&turn->unrecorded_ns, budget->idle_ns[IDLE_UNRECORDED]);
+	}
+	turn->waiting_ns /= count > 0 ? count : 1;
+	turn->unrecorded_ns /= count > 0 ? count : 1;
+}
+
 static void add_work(struct turns *turns, struct turn *turn, uint32_t row)
 {
 	const struct tscope_trace *trace = turns->scope->trace;
@@ -116,6 +133,8 @@ struct turns tsi_find_turns(const struct analysis_scope *scope, struct arena *sc
 	turns_init(&turns, scope, scratch);
 	if (turns.count > 0)
 		find_work(&turns);
+	for (uint32_t i = 0; i < turns.count; i++)
+		find_idle_time(&turns, i);
 	find_latencies(&turns);
 	return turns;
 }

@@ -1,0 +1,1 @@
+tscope trace data/serving_bandwidth.json

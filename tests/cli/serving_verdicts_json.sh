@@ -1,0 +1,5 @@
+tscope trace --format json data/serving_graphs/replay.json | sed -n '/"findings": \[/,/^      \]/p'
+tscope trace --format json data/serving_eager.json | sed -n '/"findings": \[/,/^      \]/p'
+tscope trace --format json data/serving_prefill.json | sed -n '/"findings": \[/,/^      \]/p'
+tscope trace --format json data/serving_dequantized.json | sed -n '/"findings": \[/,/^      \]/p'
+tscope trace --format json data/serving_bandwidth.json | sed -n '/"findings": \[/,/^      \]/p'
