@@ -78,15 +78,15 @@ int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank); /* -1
 
 /*
  * Facts of a rank, computed when they are first asked for, by one thread at a time. NULL: there is
- * no such rank. Where memory runs out they are those of the lowest rank, and tscope_run_status()
- * says so.
+ * no such rank. Where memory runs out, or what was mapped of the rank cannot be read, they are
+ * those of the lowest rank, and tscope_run_status() says so.
  */
 const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *run, size_t rank);
 
 /* Frees the facts of a rank until they are asked for again, for who reads thousands one by one. */
 void tscope_run_forget_rank(const struct tscope_run *run, size_t rank);
 
-/* TSCOPE_E_NOMEM: memory ran out while facts of ranks were computed. */
+/* What kept facts of a rank from being made: TSCOPE_E_NOMEM; _DAMAGED: of what was mapped. */
 enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope_error *err);
 
 /* A step as the analyzers see it, for a sketch of the run. */

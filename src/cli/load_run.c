@@ -190,3 +190,13 @@ enum exit_code load_runs(struct tscope_runs **runs, const struct options *option
 	}
 	return code;
 }
+
+enum exit_code load_judge_ranks(const struct tscope_run *run)
+{
+	struct tscope_error err = { 0 };
+	enum tscope_status status = tscope_run_status(run, &err);
+
+	if (status != TSCOPE_OK)
+		say_error(NULL, &err, "");
+	return exit_code_of(status);
+}

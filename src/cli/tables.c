@@ -2,6 +2,7 @@
 #include "tables.h"
 
 #include "inputs.h"
+#include "load_run.h"
 #include "message.h"
 
 #include <errno.h>
@@ -450,11 +451,7 @@ bool tables_write(struct table_store *store, const struct table_source *source)
 		  put_facts(walk) && put_tables(walk) && put_findings(walk) && put_gates(walk) &&
 		  (!source->options->events || put_spans(walk));
 	free(walk);
-	if (is_good && tscope_run_status(source->run, NULL) != TSCOPE_OK) {
-		say_nomem();
-		return false;
-	}
-	return is_good;
+	return is_good && load_judge_ranks(source->run) == EXIT_CODE_OK;
 }
 
 static const char csv_prefix[] = "csv:";

@@ -8,7 +8,9 @@
  */
 #include "report/section.h"
 
+#include "base/bisect.h"
 #include "base/rank_text.h"
+#include "base/sort.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -53,6 +55,7 @@ struct groups {
 	struct group items[MAX_GROUPS];
 	size_t count;
 	size_t further_count; /* ranks beyond these groups */
+	size_t no_rank[WORD_COUNT], no_rank_count;
 };
 
 static size_t word_of(const struct tscope_run_input *input)
@@ -64,29 +67,59 @@ static size_t word_of(const struct tscope_run_input *input)
 	return word;
 }
 
+/* The ranks of a run are in ascending order. */
 static bool is_of_run(const struct tscope_run *run, int64_t rank)
 {
-	for (size_t i = 0; i < tscope_run_rank_count(run); i++)
-		if (tscope_run_rank_number(run, i) == rank)
-			return true;
-	return false;
+	size_t first = 0, end = tscope_run_rank_count(run);
+
+	TSI_BISECT(first, end, tscope_run_rank_number(run, middle) < rank);
+	return first < tscope_run_rank_count(run) && tscope_run_rank_number(run, first) == rank;
 }
 
-/* Counts the files of a rank by kind; NO_RANK_OF_RUN: files of no rank in the run. */
-static size_t count_files(const struct tscope_run *run, int64_t rank, size_t counts[WORD_COUNT])
+/* The files of a run by rank; those of no rank in it come first. */
+struct rank_files {
+	const struct tscope_run *run;
+	struct sort_pair *inputs; /* value: index */
+	size_t count, at;         /* those before it were counted */
+};
+
+static uint64_t key_of(int64_t rank)
 {
-	size_t count = 0;
+	return tsi_sort_key_of_int64(rank);
+}
+
+static struct rank_files sort_files(const struct panel *panel)
+{
+	const struct tscope_run *run = panel->report->run;
+	size_t count = tscope_run_input_count(run);
+	struct sort_pair *inputs = tsi_arena_new(&panel->doc->arena, 2 * count, sizeof(*inputs));
+
+	for (size_t i = 0; inputs && i < count; i++) {
+		int64_t rank = tscope_run_input(run, i).rank;
+
+		inputs[i] =
+			(struct sort_pair){ key_of(is_of_run(run, rank) ? rank : NO_RANK_OF_RUN),
+					    i };
+	}
+	if (inputs)
+		tsi_sort_pairs(inputs, inputs + count, count);
+	return (struct rank_files){ run, inputs, inputs ? count : 0, 0 };
+}
+
+/* Counts the files of the next rank by kind: ranks are asked for in ascending order. */
+static size_t count_files(struct rank_files *files, int64_t rank, size_t counts[WORD_COUNT])
+{
+	size_t first = files->at;
 
 	memset(counts, 0, WORD_COUNT * sizeof(*counts));
-	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
-		struct tscope_run_input input = tscope_run_input(run, i);
-		bool fits =
-			rank == NO_RANK_OF_RUN ? !is_of_run(run, input.rank) : input.rank == rank;
+	for (; files->at < files->count && files->inputs[files->at].key == key_of(rank);
+	     files->at++) {
+		struct tscope_run_input input =
+			tscope_run_input(files->run, files->inputs[files->at].value);
 
-		counts[word_of(&input)] += fits;
-		count += fits;
+		counts[word_of(&input)]++;
 	}
-	return count;
+	return files->at - first;
 }
 
 static struct group *find_group(struct groups *groups, const size_t counts[WORD_COUNT])
@@ -107,11 +140,11 @@ static struct group *find_group(struct groups *groups, const size_t counts[WORD_
 	return group;
 }
 
-static void add_rank(struct groups *groups, const struct tscope_run *run, int64_t rank)
+static void add_rank(struct groups *groups, struct rank_files *files, int64_t rank)
 {
 	size_t counts[WORD_COUNT];
 
-	if (count_files(run, rank, counts) == 0)
+	if (count_files(files, rank, counts) == 0)
 		return;
 	struct group *group = find_group(groups, counts);
 	if (!group) {
@@ -140,7 +173,6 @@ static void put_files(const struct panel *panel, const char *label, const char *
 static void put_groups(const struct panel *panel, struct groups *groups)
 {
 	const struct tscope_run *run = panel->report->run;
-	size_t counts[WORD_COUNT];
 	const char *label = "found";
 
 	for (size_t i = 0; i < groups->count; i++) {
@@ -158,8 +190,8 @@ static void put_groups(const struct panel *panel, struct groups *groups)
 	if (groups->further_count > 0)
 		tsi_doc_line(panel->doc, DOC_FOUND, DOC_INFO, label,
 			     "… and other files of %zu more ranks", groups->further_count);
-	if (count_files(run, NO_RANK_OF_RUN, counts) > 0)
-		put_files(panel, label, "no rank", counts);
+	if (groups->no_rank_count > 0)
+		put_files(panel, label, "no rank", groups->no_rank);
 }
 
 /* ---- what was ignored ---- */
@@ -209,9 +241,11 @@ void tsi_put_found(const struct panel *panel)
 	const struct tscope_run *run = panel->report->run;
 	struct groups groups = { .count = 0 };
 	struct reasons reasons = { .count = 0 };
+	struct rank_files files = sort_files(panel);
 
+	groups.no_rank_count = count_files(&files, NO_RANK_OF_RUN, groups.no_rank);
 	for (size_t i = 0; i < tscope_run_rank_count(run); i++)
-		add_rank(&groups, run, tscope_run_rank_number(run, i));
+		add_rank(&groups, &files, tscope_run_rank_number(run, i));
 	put_groups(panel, &groups);
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);

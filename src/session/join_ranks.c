@@ -175,6 +175,7 @@ enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_member
 	*ret = (struct run_ranks){
 		.series = tsi_arena_new(notes->arena, room, sizeof(*ret->series)),
 		.ranks = tsi_arena_new(notes->arena, room, sizeof(*ret->ranks)),
+		.failure = tsi_arena_new(notes->arena, 1, sizeof(*ret->failure)),
 	};
 	enum tscope_status status = tsi_arena_status(notes->arena, err);
 	if (status != TSCOPE_OK)

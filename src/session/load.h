@@ -36,7 +36,7 @@ struct loaded {
 	struct metric_log metrics; /* of a source of metrics; else zero */
 	/*
 	 * Of a trace or of memory, closed by now; else NULL. Of many mapped traces it is read when
-	 * it is asked for: tsi_loaded_analysis().
+	 * it is asked for: tsi_loaded_analyse().
 	 */
 	struct tscope_analysis *analysis;
 	struct rank_frame saved_facts; /* of one that may be read when it is asked for; or zero */
@@ -59,10 +59,11 @@ void tsi_loaded_deinit(struct loaded *loaded);
 void tsi_loaded_free(struct loaded *loaded);
 
 /*
- * The facts of a file, or NULL: there are none, or no memory for them. Those that were read for it
- * alone go again with forget.
+ * Reads facts that were saved and are not read yet; TSCOPE_E_DAMAGED with the path in front. They
+ * go again with forget.
  */
-const struct tscope_analysis *tsi_loaded_analysis(struct loaded *loaded);
+TSI_MUST_CHECK
+enum tscope_status tsi_loaded_analyse(struct loaded *loaded, struct tscope_error *err);
 void tsi_loaded_forget_analysis(struct loaded *loaded);
 
 /* Adds a remark on the file; what does not fit is left out. */

@@ -314,19 +314,28 @@ static enum tscope_status read_facts(struct loaded *loaded, const struct rank_fr
 
 	if (status == TSCOPE_OK)
 		tsi_code_analysis(&reading.codec, &loaded->analysis);
-	loaded->saved_facts = *frame;
 	return end_frame(&reading, status, err);
 }
 
-const struct tscope_analysis *tsi_loaded_analysis(struct loaded *loaded)
+enum tscope_status tsi_loaded_analyse(struct loaded *loaded, struct tscope_error *err)
+{
+	if (loaded->analysis || loaded->saved_facts.stored.length == 0)
+		return TSCOPE_OK;
+	enum tscope_status status = read_facts(loaded, &loaded->saved_facts, err);
+	if (status == TSCOPE_OK)
+		return TSCOPE_OK;
+	tsi_loaded_forget_analysis(loaded);
+	tsi_fail_within(err, "%s", loaded->input.path);
+	return status;
+}
+
+/* Those that nobody lets go again. */
+static enum tscope_status read_all_facts(struct loaded *loaded, struct tscope_error *err)
 {
 	const struct rank_frame frame = loaded->saved_facts;
 
-	/* It was read before: only memory can be missing. */
-	if (!loaded->analysis && frame.stored.length > 0 &&
-	    read_facts(loaded, &frame, NULL) != TSCOPE_OK)
-		tsi_loaded_forget_analysis(loaded);
-	return loaded->analysis;
+	loaded->saved_facts = (struct rank_frame){ 0 };
+	return frame.stored.length > 0 ? read_facts(loaded, &frame, err) : TSCOPE_OK;
 }
 
 void tsi_loaded_forget_analysis(struct loaded *loaded)
@@ -349,13 +358,13 @@ static enum tscope_status read_rest(const struct load *load, struct loaded *load
 		bool is_log = frame.kind == RANK_FRAME_LOG;
 
 		if (frame.kind == RANK_FRAME_HEAD || (is_log && loaded->log.names.count > 0) ||
-		    (!is_log && loaded->analysis))
+		    (!is_log && loaded->saved_facts.stored.length > 0))
 			return tsi_fail_at(err, TSCOPE_E_DAMAGED, frame.offset,
 					   "%s that does not belong here",
 					   tsi_rank_frame_name(frame.kind));
 		/* Of a single trace nobody asks for it. */
 		if (!is_log)
-			status = read_facts(loaded, &frame, err);
+			loaded->saved_facts = frame;
 		else if (load->keeps_log)
 			status = read_log(loaded, &frame, err);
 	}
@@ -376,7 +385,8 @@ static enum tscope_status check_loaded(const struct loaded *loaded, const struct
 				 ? loaded->merged.rank_count < 2
 				 : loaded->input.kind == TSCOPE_INPUT_MEMORY;
 
-	if (kinds[loaded->input.kind] != load->file.kind || (has_facts && !loaded->analysis) ||
+	if (kinds[loaded->input.kind] != load->file.kind ||
+	    (has_facts && loaded->saved_facts.stored.length == 0) ||
 	    (load->only && loaded->merged.rank_count > 0))
 		return tsi_fail_at(err, TSCOPE_E_DAMAGED, 0, "lacks what its kind of file has");
 	return TSCOPE_OK;
@@ -441,8 +451,8 @@ enum tscope_status tsi_rank_record_load(struct loaded *loaded, const struct load
 	if (status == TSCOPE_OK)
 		status = check_loaded(loaded, load, err);
 	/* Ranks of a run are asked for theirs one by one, if at all. */
-	if (status == TSCOPE_OK && load->keeps_log && loaded->input.kind == TSCOPE_INPUT_TRACE)
-		tsi_loaded_forget_analysis(loaded);
+	if (status == TSCOPE_OK && (!load->keeps_log || loaded->input.kind != TSCOPE_INPUT_TRACE))
+		status = read_all_facts(loaded, err);
 	return status;
 }
 

@@ -124,7 +124,8 @@ struct run_ranks {
 	size_t count;
 	int64_t *left_out; /* numbers of further ranks that were read, ascending */
 	size_t left_out_count;
-	struct run_memory memory; /* of the run */
+	struct run_memory memory;     /* of the run */
+	struct tscope_error *failure; /* what kept facts of a rank from being made; _OK: nothing */
 };
 
 /* Counts the steps of windows on, where no mark numbers them; before ranks are joined. */

@@ -43,5 +43,5 @@ void tsi_attach_secondary(const struct run_rank *rank)
 	for (size_t depth = 0; depth < DEPTH_COUNT; depth++)
 		if (rank->secondary[depth])
 			tsi_analysis_attach_secondary(rank->analysis,
-						      tsi_loaded_analysis(rank->secondary[depth]));
+						      rank->secondary[depth]->analysis);
 }

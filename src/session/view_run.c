@@ -38,7 +38,19 @@ int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank)
 	return rank < run->ranks.count ? run->ranks.series[rank].rank : -1;
 }
 
-static enum tscope_status analyze_rank(const struct tscope_run *run, size_t index)
+/* Reads what was saved of its traces. */
+static enum tscope_status read_rank(const struct run_rank *rank, struct tscope_error *err)
+{
+	enum tscope_status status = rank->trace ? tsi_loaded_analyse(rank->trace, err) : TSCOPE_OK;
+
+	for (size_t depth = 0; depth < DEPTH_COUNT && status == TSCOPE_OK; depth++)
+		if (rank->secondary[depth])
+			status = tsi_loaded_analyse(rank->secondary[depth], err);
+	return status;
+}
+
+static enum tscope_status analyze_rank(const struct tscope_run *run, size_t index,
+				       struct tscope_error *err)
 {
 	struct run_rank *rank = &run->ranks.ranks[index];
 	struct analysis_scope scope = {
@@ -46,13 +58,11 @@ static enum tscope_status analyze_rank(const struct tscope_run *run, size_t inde
 		.rank_memory = rank->memory.by_kind,
 		.options = &run->analysis_options,
 	};
-	const struct tscope_analysis *of_trace =
-		rank->trace ? tsi_loaded_analysis(rank->trace) : NULL;
+	enum tscope_status status = read_rank(rank, err);
 
-	if (rank->trace && !of_trace && rank->trace->saved_facts.stored.length > 0)
-		return TSCOPE_E_NOMEM;
-	enum tscope_status status =
-		tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope, of_trace, NULL);
+	if (status == TSCOPE_OK)
+		status = tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope,
+					   rank->trace ? rank->trace->analysis : NULL, err);
 	if (status != TSCOPE_OK)
 		return status;
 	tsi_run_memory_put(&rank->memory, rank->analysis);
@@ -64,10 +74,9 @@ const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *
 {
 	if (rank >= run->ranks.count)
 		return NULL;
-	if (!run->ranks.ranks[rank].analysis && analyze_rank(run, rank) != TSCOPE_OK) {
-		run->notes.arena->has_failed = true;
+	struct tscope_error *failure = run->ranks.failure;
+	if (!run->ranks.ranks[rank].analysis && analyze_rank(run, rank, failure) != TSCOPE_OK)
 		return run->ranks.ranks[0].analysis;
-	}
 	return run->ranks.ranks[rank].analysis;
 }
 
@@ -83,7 +92,13 @@ void tscope_run_forget_rank(const struct tscope_run *run, size_t rank)
 
 enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope_error *err)
 {
-	return tsi_arena_status(run->notes.arena, err);
+	const struct tscope_error *failure = run->ranks.failure;
+
+	if (!failure || failure->status == TSCOPE_OK)
+		return tsi_arena_status(run->notes.arena, err);
+	if (err)
+		*err = *failure;
+	return failure->status;
 }
 
 static const struct step_series *series_of(const struct tscope_run *run, size_t rank)

@@ -52,7 +52,8 @@ static void write_as(const char *path, struct str record, int64_t rank, int64_t 
 	source.file.name_rank = (int)rank;
 	loaded.input.path = source.file.path;
 	loaded.input.rank = rank;
-	(void)tsi_loaded_analysis(&loaded);
+	if (tsi_loaded_analyse(&loaded, &err) != TSCOPE_OK)
+		fail(path, &err);
 	loaded.log.rank = rank;
 	loaded.steps.world_size = rank_count;
 	rename_group(&loaded.log, rank_count, is_stated);
