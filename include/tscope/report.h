@@ -34,14 +34,23 @@ enum tscope_report_extent {
 	TSCOPE_REPORT_FULL,   /* all sections */
 };
 
+/* Whose facts the JSON of a run of several ranks holds, besides those of the lowest. */
+enum tscope_report_ranks {
+	TSCOPE_RANKS_DEFAULT, /* all, of more than 64 none; with all_rows all */
+	TSCOPE_RANKS_ALL,
+	TSCOPE_RANKS_OUTLIERS, /* those that facts of the run name: late, slow, least waiting */
+	TSCOPE_RANKS_SUMMARY,  /* none */
+};
+
 struct tscope_report_options {
 	size_t format;
 	enum tscope_report_extent extent;
 	const char *shown; /* "kernels,operators": only these sections; NULL: all of the extent */
 	struct tscope_rank_choice rank; /* text; of a run that lacks it: the default */
-	bool color;                     /* escapes for a terminal (text) */
-	bool ascii;                     /* no characters beyond ASCII (text) */
-	unsigned width;                 /* columns of the terminal; 0: 80 */
+	enum tscope_report_ranks ranks;
+	bool color;          /* escapes for a terminal (text) */
+	bool ascii;          /* no characters beyond ASCII (text) */
+	unsigned width;      /* columns of the terminal; 0: 80 */
 	unsigned rows;       /* of the terminal; of longer text the verdict is repeated; 0: no */
 	size_t top;          /* rows of a ranking (tables by_…); 0: 10, within a run's text 5 */
 	bool all_rows;       /* of all tables, unless top says how many (JSON) */

@@ -170,6 +170,9 @@ static enum tscope_status read_ranks(struct document *doc, struct saved_report *
 			return status;
 		rank->number = rank_number(doc, saved);
 	}
+	uint64_t left_out;
+	if (tsi_plain_to_uint64(doc->plain, find(doc, doc->body, "ranks_left_out"), &left_out))
+		report->left_out_ranks = (size_t)left_out;
 	if (count == 0)
 		report->ranks[report->rank_count++] =
 			(struct saved_rank){ only_number(doc), report->analysis };

@@ -285,6 +285,23 @@ const char *parse_undecided(const char *text, void *field)
 	return *passes || strcmp(text, "fail") == 0 ? NULL : "fail or pass";
 }
 
+const char *parse_ranks(const char *text, void *field)
+{
+	static const char *const names[] = {
+		[TSCOPE_RANKS_ALL] = "all",
+		[TSCOPE_RANKS_OUTLIERS] = "outliers",
+		[TSCOPE_RANKS_SUMMARY] = "summary",
+	};
+	enum tscope_report_ranks *ranks = field;
+
+	for (int i = TSCOPE_RANKS_ALL; i <= TSCOPE_RANKS_SUMMARY; i++)
+		if (strcmp(text, names[i]) == 0) {
+			*ranks = (enum tscope_report_ranks)i;
+			return NULL;
+		}
+	return "summary, outliers or all";
+}
+
 const char *parse_progress(const char *text, void *field)
 {
 	if (strcmp(text, "always") == 0 || parse_color(text, field) != NULL)

@@ -10,6 +10,7 @@
  */
 const char *parse_unsigned(const char *text, void *field);
 const char *parse_rank(const char *text, void *field);
+const char *parse_ranks(const char *text, void *field);
 const char *parse_count(const char *text, void *field);
 const char *parse_positive_unsigned(const char *text, void *field);
 const char *parse_quorum(const char *text, void *field);

@@ -65,6 +65,7 @@ struct options {
 	size_t top;
 	uint64_t max_memory; /* bytes in all; 0: a share of what there is */
 	struct tscope_rank_choice rank;
+	enum tscope_report_ranks ranks;
 	const char *baseline;  /* of diff; NULL: not given */
 	const char *config;    /* NULL: looked for */
 	double loss_tolerance; /* of diff */

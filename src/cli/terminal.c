@@ -108,6 +108,7 @@ struct tscope_report_options terminal_report_options(const struct options *optio
 		.time_tag = options->tags.time,
 		.commit_tag = commit(options),
 		.all_rows = options->full,
+		.ranks = options->ranks,
 	};
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tscope/report.h>
 
 #include "base/real.h"
 
@@ -44,6 +45,8 @@ struct json_writer {
 	FILE *out;
 	enum json_extent extent;
 	struct json_rows rows, part_rows; /* of the whole; of each rank and device */
+	enum tscope_report_ranks ranks;   /* as in tscope_report_options */
+	bool all_rows;
 	struct intern *texts; /* of a baseline: what its tables name by numbers; NULL: none */
 	unsigned depth;
 	unsigned row_depth; /* depth of the row in progress, which stands on one line; 0: none */

@@ -4,6 +4,7 @@
  * a comparison. It is written from the facts: they are its contract, and no document has them all.
  * Nothing of it depends on locale, time or place: same input, same bytes.
  */
+#include "analyze/lookup.h"
 #include "base/intern.h"
 #include "report/json_parts.h"
 #include "report/reporter.h"
@@ -158,10 +159,64 @@ static void write_run_others(struct json_writer *w, const struct tscope_run *run
 	tsi_jw_end_array(w);
 }
 
+static bool has_row_of(const struct tscope_analysis *analysis, const char *table, int64_t rank)
+{
+	struct table_view view = tsi_lookup_table(analysis, table);
+	size_t column = tsi_table_column(&view, "rank");
+
+	for (size_t row = 0; row < view.row_count; row++)
+		if (tsi_table_cell(&view, row, column).integer == rank)
+			return true;
+	return false;
+}
+
+/* Does the run name this rank? */
+static bool is_outlier(const struct tscope_analysis *analysis, int64_t rank)
+{
+	static const char *const facts[] = { "stragglers.worst_rank", "what_if.straggler_rank",
+					     "distributed.least_waiting_rank" };
+	static const char *const tables[] = { "distributed.slow_ranks", "distributed.straggler" };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(facts); i++) {
+		struct tscope_value value = tsi_lookup(analysis, facts[i]);
+
+		if (value.kind == TSCOPE_VALUE_INT && value.integer == rank)
+			return true;
+	}
+	for (size_t i = 0; i < TSI_COUNT_OF(tables); i++)
+		if (has_row_of(analysis, tables[i], rank))
+			return true;
+	return false;
+}
+
+static enum tscope_report_ranks ranks_of(const struct json_writer *w, const struct tscope_run *run)
+{
+	enum { FEW_RANKS = 64 };
+
+	if (w->extent != JSON_ALL)
+		return TSCOPE_RANKS_ALL;
+	if (w->ranks != TSCOPE_RANKS_DEFAULT)
+		return w->ranks;
+	return w->all_rows || tscope_run_rank_count(run) <= FEW_RANKS ? TSCOPE_RANKS_ALL
+								      : TSCOPE_RANKS_SUMMARY;
+}
+
+/* The lowest rank stands for the run where that has no figures of its own. */
+static bool is_rank_written(enum tscope_report_ranks ranks, const struct tscope_run *run,
+			    size_t index)
+{
+	if (index == 0 || ranks == TSCOPE_RANKS_ALL)
+		return true;
+	return ranks == TSCOPE_RANKS_OUTLIERS &&
+	       is_outlier(tscope_run_analysis(run), tscope_run_rank_number(run, index));
+}
+
 static void write_ranks(struct json_writer *w, const struct tscope_run *run)
 {
 	enum json_extent extent = w->extent;
+	enum tscope_report_ranks ranks = ranks_of(w, run);
 	struct json_rows rows = w->rows;
+	int64_t left_out = 0;
 
 	tsi_json_array(w, "ranks");
 	if (extent == JSON_BASELINE)
@@ -170,6 +225,10 @@ static void write_ranks(struct json_writer *w, const struct tscope_run *run)
 	for (size_t i = 0; i < tscope_run_rank_count(run); i++) {
 		int64_t number = tscope_run_rank_number(run, i);
 
+		if (!is_rank_written(ranks, run, i)) {
+			left_out++;
+			continue;
+		}
 		tsi_jw_object(w);
 		tsi_json_int_if(w, "rank", number >= 0, number);
 		tsi_json_facts(w, tscope_run_rank_analysis(run, i), TSCOPE_WHOLE_TRACE);
@@ -179,6 +238,8 @@ static void write_ranks(struct json_writer *w, const struct tscope_run *run)
 	w->extent = extent;
 	w->rows = rows;
 	tsi_jw_end_array(w);
+	if (left_out > 0)
+		tsi_json_int_if(w, "ranks_left_out", true, left_out);
 }
 
 static void write_run(struct json_writer *w, const struct tscope_run_report *report)
@@ -352,7 +413,9 @@ static void limit_rows(struct json_writer *w, const struct tscope_report_options
 void tsi_json_document(FILE *out, const struct report_subject *subject,
 		       const struct tscope_report_options *options, enum json_extent extent)
 {
-	struct json_writer w = { .out = out, .extent = extent };
+	struct json_writer w = {
+		.out = out, .extent = extent, .ranks = options->ranks, .all_rows = options->all_rows
+	};
 	struct intern texts = { 0 };
 	struct tscope_error ignored;
 

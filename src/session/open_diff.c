@@ -37,8 +37,9 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 							tscope_run_rank_analysis(side->run, i) }
 				  : (struct diff_rank){ side->saved.ranks[i].number,
 							side->saved.ranks[i].analysis };
-	if (side->run && tscope_run_status(side->run, err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	enum tscope_status status = side->run ? tscope_run_status(side->run, err) : TSCOPE_OK;
+	if (status != TSCOPE_OK)
+		return status;
 	return tsi_arena_status(arena, err);
 }
 
@@ -106,6 +107,11 @@ static void note_saved(struct tscope_diff *diff, size_t side)
 			 "%.300s was saved without --full: of kernels, operators and other "
 			 "rankings it holds the first rows only",
 			 diff->sides[side].path);
+	if (saved->left_out_ranks > 0)
+		add_note(diff,
+			 "%.300s was saved without --ranks all: of %zu of its ranks it holds "
+			 "nothing",
+			 diff->sides[side].path, saved->left_out_ranks);
 }
 
 static void note(struct tscope_diff *diff)

@@ -5,7 +5,7 @@
 #include "analyze/saved_report.h"
 #include "diff/comparison.h"
 
-enum { NOTE_CHARS = 640, MAX_NOTES = 5 }; /* of ranks, and two of each side */
+enum { NOTE_CHARS = 640, MAX_NOTES = 7 }; /* of ranks, and three of each side */
 
 struct side {
 	const char *path;

@@ -51,7 +51,8 @@ static int64_t world_size_of(const struct saved_report *report)
 {
 	int64_t missing = tsi_lookup_int(report->analysis, "distributed.missing_rank_count");
 
-	return missing > 0 ? (int64_t)report->rank_count + missing : -1;
+	return missing > 0 && report->left_out_ranks == 0 ? (int64_t)report->rank_count + missing
+							  : -1;
 }
 
 static void fill_ranks(struct run_ranks *ranks, struct saved_report *report, struct arena *arena)
@@ -78,6 +79,10 @@ static void note(struct tscope_run *run, const struct saved_report *report)
 		     report->is_cut ? ", and of kernels, operators and other rankings the first "
 				      "rows only (saved without --full)"
 				    : "");
+	if (report->left_out_ranks > 0)
+		tsi_run_note(&run->notes,
+			     "of %zu of its ranks it holds nothing (saved without --ranks all)",
+			     report->left_out_ranks);
 }
 
 /* What was wrong with the files of the job is wrong with the report of them. */
