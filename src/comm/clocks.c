@@ -68,7 +68,7 @@ static size_t list_sightings(struct clock_search *search, struct sort_pair *sigh
 	size_t count = 0;
 
 	for (size_t i = 0; i < world->match_count; i++) {
-		uint32_t first = world->matches[i].first_member;
+		size_t first = world->matches[i].first_member;
 		const struct match_member *members = &world->members[first];
 
 		for (uint32_t k = 0;

@@ -115,7 +115,7 @@ static void add_match(struct matcher *matcher, uint32_t group,
 		return;
 	*match = match_of(&matcher->alignment, instance);
 	match->group = group;
-	match->first_member = (uint32_t)world->member_count;
+	match->first_member = world->member_count;
 	for (size_t i = 0; i < instance->count; i++) {
 		const struct op_ref *ref = &matcher->alignment.refs[instance->refs[i].value];
 		struct match_member *member = add_member(world, ref);

@@ -54,21 +54,37 @@ const char *tsi_group_name(const struct rank_log *log, const struct rank_group *
 /* A list that the rank itself is not in contradicts its having the group: as if not said. */
 static bool is_own_group(const struct rank_log *log, const struct rank_group *group)
 {
+	if (group->stride > 0) {
+		int64_t first = log->members[group->first_member];
+		uint64_t distance = (uint64_t)log->rank - (uint64_t)first;
+
+		return log->rank >= first && distance % (uint64_t)group->stride == 0 &&
+		       distance / (uint64_t)group->stride < group->member_count;
+	}
 	for (uint32_t i = 0; i < group->member_count; i++)
-		if (log->members[group->first_member + i] == log->rank)
+		if (tsi_group_member(log, group, i) == log->rank)
 			return true;
 	return false;
 }
 
-/* Members and sizes as texts: of 8 bytes each and of 9, so that none is taken for the other. */
+/*
+ * Members and sizes as texts: lists of 8 bytes a member, sizes of 9, strides of 25, so that none is
+ * taken for the other.
+ */
 static uint32_t number_set(struct group_search *search, const struct rank_log *log,
 			   const struct rank_group *group, bool has_members)
 {
-	char size[1 + sizeof(group->size)] = { 'n' };
+	char size[1 + sizeof(group->size)] = { 'n' }, series[1 + 3 * sizeof(int64_t)] = { 's' };
 	struct str text = { size, sizeof(size) };
 
 	memcpy(size + 1, &group->size, sizeof(group->size));
-	if (has_members)
+	if (has_members && group->stride > 0) {
+		const int64_t said[] = { log->members[group->first_member], group->stride,
+					 group->member_count };
+
+		memcpy(series + 1, said, sizeof(said));
+		text = (struct str){ series, sizeof(series) };
+	} else if (has_members)
 		text = (struct str){ (const char *)(log->members + group->first_member),
 				     group->member_count * sizeof(*log->members) };
 	return tsi_latch_text(&search->arena, &search->texts, text);
@@ -218,8 +234,7 @@ static void find_stated_ranks(struct group_search *search, struct stated_group *
 
 	stated->ranks = tsi_arena_new(&search->arena, group->member_count, sizeof(*stated->ranks));
 	for (uint32_t i = 0; stated->ranks && i < group->member_count; i++) {
-		uint32_t rank =
-			tsi_rank_index(search->world, log->members[group->first_member + i]);
+		uint32_t rank = tsi_rank_index(search->world, tsi_group_member(log, group, i));
 
 		if (rank != NO_ROW)
 			stated->ranks[stated->rank_count++] = rank;
@@ -248,20 +263,33 @@ static uint32_t *find_stated(struct group_search *search)
 	return search->arena.has_failed ? NULL : of_key;
 }
 
+/* One list for all ranks that state the group. */
+static const int64_t *list_members(struct world *world, const struct rank_log *log,
+				   const struct rank_group *group)
+{
+	int64_t *members = tsi_arena_new(&world->arena, group->member_count, sizeof(*members));
+
+	for (uint32_t i = 0; members && i < group->member_count; i++)
+		members[i] = tsi_group_member(log, group, i);
+	return members;
+}
+
 uint32_t tsi_add_stated_group(struct group_search *search, struct stated_group *stated)
 {
 	const struct local_group *local = &search->locals[stated->local];
 	const struct rank_log *log = &search->world->logs[local->rank];
 	const struct rank_group *from = &log->groups[local->index];
+
+	if (stated->group != NO_ROW)
+		return stated->group;
 	const struct process_group group = {
 		.size = from->member_count,
-		.members = log->members + from->first_member,
+		.members = list_members(search->world, log, from),
 		.member_count = from->member_count,
 		.name = tsi_group_name(log, from),
 	};
 
-	if (stated->group == NO_ROW)
-		stated->group = tsi_add_group(search->world, &group);
+	stated->group = tsi_add_group(search->world, &group);
 	return stated->group;
 }
 

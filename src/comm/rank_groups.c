@@ -9,9 +9,6 @@
 #include "base/ckd.h"
 #include "comm/latch.h"
 
-/* Of all groups of a trace together: more than any job has, and what memory is left for. */
-enum { MAX_MEMBERS = 1 << 22 };
-
 void tsi_group_finder_init(struct group_finder *finder, const struct log_filler *filler)
 {
 	*finder = (struct group_finder){
@@ -52,7 +49,7 @@ static void add_list(struct rank_log *log, struct str text)
 
 	if (tsi_str_find(text, TSI_STR("..")) >= 0 || tsi_str_find(text, TSI_STR("-")) >= 0)
 		return;
-	while (p < end && log->member_count < MAX_MEMBERS) {
+	while (p < end && log->member_count < MAX_GROUP_MEMBERS) {
 		const char *first = p;
 		int64_t rank;
 
@@ -66,12 +63,13 @@ static void add_list(struct rank_log *log, struct str text)
 	}
 }
 
-static void add_series(struct rank_log *log, const struct collective *record, int64_t world_size)
+static void add_series(struct rank_log *log, const struct collective *record, int64_t world_size,
+		       struct rank_group *group)
 {
 	int64_t size = record->group_size, start = record->rank_start, stride = record->rank_stride;
 	int64_t span;
 
-	if (size <= 0 || size > MAX_MEMBERS - (int64_t)log->member_count)
+	if (size <= 0 || size > MAX_GROUP_MEMBERS - (int64_t)log->member_count)
 		return;
 	if (size == world_size) {
 		start = 0;
@@ -80,8 +78,9 @@ static void add_series(struct rank_log *log, const struct collective *record, in
 	if (start < 0 || stride <= 0 || tsi_ckd_mul(&span, stride, size) ||
 	    tsi_ckd_add(&span, span, start))
 		return;
-	for (int64_t i = 0; i < size; i++)
-		add_member(log, start + i * stride);
+	add_member(log, start);
+	group->stride = stride;
+	group->member_count = (uint32_t)size;
 }
 
 /* In ascending order, each once. */
@@ -126,7 +125,7 @@ static void add_members(const struct log_filler *filler, const struct collective
 		add_list(log, tsi_intern_text(&trace->names, listed->ranks));
 	take_members(log, group);
 	if (group->member_count == 0)
-		add_series(log, record, trace->info.world_size);
+		add_series(log, record, trace->info.world_size, group);
 }
 
 /* ---- groups ---- */
@@ -136,8 +135,10 @@ static uint32_t add_group(struct group_finder *finder, struct rank_group *group)
 {
 	struct rank_log *log = finder->filler->log;
 
-	sort_members(log, group->first_member);
-	take_members(log, group);
+	if (group->stride == 0) {
+		sort_members(log, group->first_member);
+		take_members(log, group);
+	}
 	if (group->size == NO_NUMBER && group->member_count > 0)
 		group->size = group->member_count;
 	return tsi_rank_log_add_group(log, &finder->keys, group);

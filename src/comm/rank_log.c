@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/ckd.h"
 #include "base/sum.h"
 #include "comm/latch.h"
 
@@ -31,7 +32,7 @@ void tsi_rank_log_deinit(struct rank_log *log)
 static uint32_t number_group(struct rank_log *log, struct intern *keys,
 			     const struct rank_group *group)
 {
-	size_t member_bytes = group->member_count * sizeof(*log->members);
+	size_t member_bytes = tsi_listed_members(group) * sizeof(*log->members);
 	struct rank_group head = *group;
 	char *bytes = malloc(sizeof(head) + member_bytes);
 	uint32_t number = 0;
@@ -50,16 +51,56 @@ static uint32_t number_group(struct rank_log *log, struct intern *keys,
 	return number;
 }
 
-uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
-				const struct rank_group *group)
+/* The distance of three members and more that are equally far apart; 0: they are not. */
+static int64_t stride_of(const int64_t *members, size_t count)
 {
+	int64_t stride;
+
+	if (count < 3 || tsi_ckd_sub(&stride, members[1], members[0]) || stride <= 0)
+		return 0;
+	for (size_t i = 2; i < count; i++)
+		if (members[i] < members[i - 1] || members[i] - members[i - 1] != stride)
+			return 0;
+	return stride;
+}
+
+/* So that equal members are equal bytes: few are listed, a stride is one where it can be. */
+static void settle_stride(struct rank_log *log, struct rank_group *group)
+{
+	if (group->stride > 0 && group->member_count < 3) {
+		int64_t last = tsi_group_member(log, group, group->member_count - 1);
+
+		if (group->member_count == 2) {
+			int64_t *member =
+				tsi_arena_push(&log->arena, &log->members, &log->member_count,
+					       &log->member_capacity, sizeof(*member));
+			if (member)
+				*member = last;
+		}
+		group->stride = 0;
+	} else if (group->stride == 0 && group->member_count >= 3) {
+		group->stride = stride_of(&log->members[group->first_member], group->member_count);
+		if (group->stride > 0)
+			log->member_count -= group->member_count - 1;
+	}
+}
+
+uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
+				const struct rank_group *as_said)
+{
+	struct rank_group settled = *as_said;
+	const struct rank_group *group = &settled;
+
+	settle_stride(log, &settled);
+	if (log->arena.has_failed)
+		return 0;
 	for (size_t i = keys->count > 0 ? log->group_count : 0; i < log->group_count; i++)
 		number_group(log, keys, &log->groups[i]);
 	uint32_t number = number_group(log, keys, group);
 	if (number == 0)
 		return 0;
 	if (number <= log->group_count) {
-		log->member_count -= group->member_count;
+		log->member_count -= tsi_listed_members(group);
 		return number - 1;
 	}
 	struct rank_group *added = tsi_arena_push(&log->arena, &log->groups, &log->group_count,
@@ -111,7 +152,8 @@ static void append_groups(struct renumbering *numbers)
 	for (size_t i = 0; numbers->groups && i < from->group_count; i++) {
 		struct rank_group group = from->groups[i];
 		uint32_t first = group.first_member;
-		size_t wanted = to->member_count + group.member_count;
+		uint32_t listed = tsi_listed_members(&group);
+		size_t wanted = to->member_count + listed;
 
 		to->members = tsi_arena_reserve(&to->arena, to->members, &to->member_capacity,
 						wanted, sizeof(*to->members));
@@ -120,7 +162,7 @@ static void append_groups(struct renumbering *numbers)
 		group.name = numbers->names[group.name];
 		group.description = numbers->names[group.description];
 		group.first_member = (uint32_t)to->member_count;
-		for (uint32_t k = 0; k < group.member_count; k++)
+		for (uint32_t k = 0; k < listed; k++)
 			to->members[to->member_count++] = from->members[first + k];
 		numbers->groups[i] = tsi_rank_log_add_group(to, &keys, &group);
 	}

@@ -45,11 +45,15 @@ struct rank_op {
 	bool is_cut;  /* touches the begin or end of the capture */
 };
 
+/* Of all groups of a trace together: more than any job has, and what memory is left for. */
+enum { MAX_GROUP_MEMBERS = 1 << 22 };
+
 /* A process group as the trace names it. */
 struct rank_group {
 	uint32_t name, description;          /* ids in rank_log.names, 0: not said */
 	int64_t size;                        /* or NO_NUMBER */
 	uint32_t first_member, member_count; /* in rank_log.members; 0: not said */
+	int64_t stride; /* 0: each is there; else the first alone, and others follow at this */
 };
 
 enum rank_point_kind {
@@ -119,7 +123,7 @@ struct rank_log {
 	 */
 	struct rank_group *groups;
 	size_t group_count, group_capacity;
-	int64_t *members; /* of groups: ranks in ascending order */
+	int64_t *members; /* of groups: ranks in ascending order; tsi_group_member() */
 	size_t member_count, member_capacity;
 	struct arena point_memory; /* of the points alone */
 	struct rank_point *points; /* of all steps or, with step_lines, of some (sample_steps.h) */
@@ -165,7 +169,8 @@ const struct rank_place *tsi_rank_log_place(const struct rank_log *log, struct s
 
 /*
  * Adds a group whose members, if any, are the last of log->members; where the log has it, they
- * are taken off again. keys knows the groups of the log: zeroed at first, deinit it as any intern.
+ * are taken off again. Three and more at equal distances become a stride, so that no rank of many
+ * lists all. keys knows the groups of the log: zeroed at first, deinit it as any intern.
  * Returns the group's index; memory that ends is remembered by log->arena.
  */
 uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
@@ -194,6 +199,20 @@ void tsi_rank_log_sum_steps(const struct rank_log *log, int64_t (*lines)[TSCOPE_
  * one that counts.
  */
 uint32_t tsi_rank_log_find_step(const struct rank_log *log, int64_t start_ns, int64_t wall_ns);
+
+/* How many of its members are in log->members. */
+static inline uint32_t tsi_listed_members(const struct rank_group *group)
+{
+	return group->stride > 0 ? group->member_count > 0 : group->member_count;
+}
+
+static inline int64_t tsi_group_member(const struct rank_log *log, const struct rank_group *group,
+				       uint32_t index)
+{
+	if (group->stride == 0)
+		return log->members[group->first_member + index];
+	return log->members[group->first_member] + (int64_t)index * group->stride;
+}
 
 /* End of an op on its rank's clock. Saturates. */
 static inline int64_t tsi_op_end(const struct rank_op *op)

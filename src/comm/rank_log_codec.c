@@ -2,6 +2,8 @@
 /* The log of a rank as bytes (base/codec.h). */
 #include "comm/rank_log_codec.h"
 
+#include "base/ckd.h"
+
 enum limit {
 	LIMIT_NONE,
 	LIMIT_NAMES,
@@ -31,6 +33,7 @@ static const struct field group_fields[] = {
 	TSI_FIELD(struct rank_group, size, 0, LIMIT_NONE),
 	TSI_FIELD(struct rank_group, first_member, FIELD_NEAR, LIMIT_NONE),
 	TSI_FIELD(struct rank_group, member_count, 0, LIMIT_NONE),
+	TSI_FIELD(struct rank_group, stride, 0, LIMIT_NONE),
 };
 
 #define OP(member, flags, limit) TSI_FIELD(struct rank_op, member, flags, limit)
@@ -93,12 +96,20 @@ static const struct field place_fields[] = {
 static void check_group(struct codec *codec, const struct rank_log *log,
 			const struct rank_group *group)
 {
+	int64_t span;
+
 	if (group->first_member > log->member_count ||
-	    group->member_count > log->member_count - group->first_member) {
+	    tsi_listed_members(group) > log->member_count - group->first_member) {
 		tsi_codec_refuse(codec, "a group with members that are not there");
 		return;
 	}
-	for (size_t i = 1; i < group->member_count; i++)
+	if (group->stride < 0 || group->member_count > MAX_GROUP_MEMBERS ||
+	    (group->stride > 0 &&
+	     (group->member_count == 0 ||
+	      tsi_ckd_mul(&span, group->stride, (int64_t)group->member_count) ||
+	      tsi_ckd_add(&span, span, log->members[group->first_member]))))
+		tsi_codec_refuse(codec, "a group of more members than there are ranks");
+	for (size_t i = 1; i < tsi_listed_members(group); i++)
 		if (log->members[group->first_member + i] <=
 		    log->members[group->first_member + i - 1])
 			tsi_codec_refuse(codec, "members of a group that do not rise");

@@ -42,11 +42,11 @@ struct process_group {
 
 /* One collective, as its members saw it. */
 struct match {
-	uint32_t group;
-	uint32_t first_member, member_count; /* in world.members, by rank */
-	int64_t step;                        /* number, or NO_NUMBER */
-	int64_t bytes;                       /* or NO_NUMBER */
-	double bus_bytes;                    /* or NAN */
+	uint32_t group, member_count;
+	size_t first_member; /* in world.members, by rank; of large jobs beyond 32 bits */
+	int64_t step;        /* number, or NO_NUMBER */
+	int64_t bytes;       /* or NO_NUMBER */
+	double bus_bytes;    /* or NAN */
 	/*
 	 * Upper bound of the pure transfer: the shortest duration of its members. For those that do
 	 * not end together it means no more than that.

@@ -20,7 +20,7 @@
  * Numbers have their lowest byte first. What frames hold is said by session/rank_record.c.
  */
 enum {
-	RANK_FILE_VERSION = 3,
+	RANK_FILE_VERSION = 4,
 	RANK_MAGIC_BYTES = 8,
 	RANK_FRAME_MAX_BYTES = 1 << 28, /* plain */
 	RANK_FRAME_MAX_RATIO = 1 << 14, /* plain to stored bytes: no more than that is honest */

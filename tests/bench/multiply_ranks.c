@@ -19,15 +19,24 @@ static void fail(const char *path, const struct tscope_error *err)
 	exit(1);
 }
 
+/* All ranks are in a group that is stated, as those of a job that shares its data are. */
 static void rename_group(struct rank_log *log, int64_t rank_count, bool is_stated)
 {
+	bool has_members = is_stated && log->member_count > 0;
+
 	for (size_t i = 0; i < log->group_count; i++) {
-		log->groups[i].size = is_stated ? rank_count : NO_NUMBER;
-		log->groups[i].first_member = log->groups[i].member_count = 0;
+		struct rank_group *group = &log->groups[i];
+
+		group->size = is_stated ? rank_count : NO_NUMBER;
+		group->first_member = 0;
+		group->member_count = has_members ? (uint32_t)rank_count : 0;
+		group->stride = has_members;
 		if (!is_stated)
-			log->groups[i].name = log->groups[i].description = 0;
+			group->name = group->description = 0;
 	}
-	log->member_count = 0;
+	log->member_count = has_members;
+	if (has_members)
+		log->members[0] = 0;
 }
 
 /* The record of a file, read, renamed and written again. */

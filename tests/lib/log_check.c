@@ -118,7 +118,7 @@ void check_op_groups(const struct rank_log *log, const char *expected)
 		put_number(&found, "size", group->size);
 		put(&found, ":");
 		for (uint32_t k = 0; k < group->member_count; k++)
-			put(&found, " %" PRId64, log->members[group->first_member + k]);
+			put(&found, " %" PRId64, tsi_group_member(log, group, k));
 		put(&found, "\n");
 	}
 	put(&found, "ops");

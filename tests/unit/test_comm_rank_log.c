@@ -334,7 +334,7 @@ static void write_ops(char *text, const struct rank_log *log)
 					 tsi_intern_text(&log->names, group->description).data);
 		for (uint32_t k = 0; k < group->member_count; k++)
 			used += (size_t)snprintf(text + used, MAX_TEXT - used, " %" PRId64,
-						 log->members[group->first_member + k]);
+						 tsi_group_member(log, group, k));
 		used += (size_t)snprintf(text + used, MAX_TEXT - used, "\n");
 		assert_true(used < MAX_TEXT);
 	}
@@ -439,6 +439,53 @@ static void a_window_of_which_nothing_was_kept_changes_nothing(void **state)
 	assert_int_equal(w->logs[0].op_count, 2);
 	assert_true(w->logs[0].has_start);
 	test_world_free(w);
+}
+
+/* Adds a group of these members, listed or, with a stride, of the first and how many. */
+static uint32_t add_members(struct rank_log *log, struct intern *keys, const int64_t *members,
+			    uint32_t count, int64_t stride)
+{
+	struct rank_group group = { .size = count,
+				    .first_member = (uint32_t)log->member_count,
+				    .member_count = count,
+				    .stride = stride };
+
+	for (uint32_t i = 0; i < tsi_listed_members(&group); i++) {
+		int64_t *member = tsi_arena_push(&log->arena, &log->members, &log->member_count,
+						 &log->member_capacity, sizeof(*member));
+		assert_non_null(member);
+		*member = members[i];
+	}
+	return tsi_rank_log_add_group(log, keys, &group);
+}
+
+/* However members at equal distances are said, they are one group, of which one is listed. */
+static void equal_distances_are_a_stride(void **state)
+{
+	static const int64_t even[] = { 2, 4, 6, 8 }, odd[] = { 1, 2, 4 }, pair[] = { 0, 5 };
+	struct intern keys = { 0 };
+	struct rank_log log;
+
+	(void)state;
+	assert_int_equal(tsi_rank_log_init(&log, NULL), TSCOPE_OK);
+	assert_int_equal(add_members(&log, &keys, even, 4, 0), 0);
+	assert_int_equal(log.groups[0].stride, 2);
+	assert_int_equal(log.member_count, 1);
+	assert_int_equal(add_members(&log, &keys, even, 4, 2), 0);
+	assert_int_equal(log.member_count, 1);
+	assert_int_equal(tsi_group_member(&log, &log.groups[0], 3), 8);
+	assert_int_equal(add_members(&log, &keys, odd, 3, 0), 1);
+	assert_int_equal(log.groups[1].stride, 0);
+	assert_int_equal(log.member_count, 4);
+	/* Two are always listed, and so is one. */
+	assert_int_equal(add_members(&log, &keys, pair, 2, 0), 2);
+	assert_int_equal(add_members(&log, &keys, pair, 2, 5), 2);
+	assert_int_equal(add_members(&log, &keys, even, 1, 7), 3);
+	assert_int_equal(log.groups[3].stride, 0);
+	assert_int_equal(log.member_count, 7);
+	assert_int_equal(log.group_count, 4);
+	tsi_intern_deinit(&keys);
+	tsi_rank_log_deinit(&log);
 }
 
 static enum tscope_status join_all(const struct test_world *w, struct tscope_error *err)
@@ -549,6 +596,7 @@ int main(void)
 		cmocka_unit_test(points),
 		cmocka_unit_test(windows_are_joined),
 		cmocka_unit_test(a_window_of_which_nothing_was_kept_changes_nothing),
+		cmocka_unit_test(equal_distances_are_a_stride),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(steps_by_time),
 		cmocka_unit_test(absurd_times_do_no_harm),
