@@ -33,10 +33,10 @@ int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
 	return 0;
 }
 
-FILE *fopen(const char *path, const char *mode)
+static FILE *open_file(const char *path, const char *mode, const char *name)
 {
 	FILE *(*next)(const char *, const char *) =
-		(FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
+		(FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, name);
 	const char *quota = getenv("QUOTA_CPUS");
 	static char text[64];
 
@@ -45,4 +45,14 @@ FILE *fopen(const char *path, const char *mode)
 		return fmemopen(text, strlen(text), "r");
 	}
 	return next(path, mode);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	return open_file(path, mode, "fopen");
+}
+
+FILE *fopen64(const char *path, const char *mode)
+{
+	return open_file(path, mode, "fopen64");
 }
