@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/sum.h"
+
 #define NAMES "kernels.by_name"
 
 /* A product that dequantizes its operand itself is of another kind. */
@@ -25,7 +27,7 @@ static void evaluate_serving_dequantize(struct rule_context *ctx)
 
 		if (!is_dequantizing(ctx, row))
 			continue;
-		sum_ns += ns;
+		tsi_sum(&sum_ns, ns);
 		if (ns <= most_ns)
 			continue;
 		most_ns = ns;
