@@ -563,6 +563,7 @@ static void absurd_times_do_no_harm(void **state)
 	assert_false(log.arena.has_failed);
 	assert_true(log.point_count >= TSI_COUNT_OF(steps));
 	tsi_arena_deinit(&log.still_memory);
+	tsi_arena_deinit(&log.point_memory);
 	tsi_arena_deinit(&log.arena);
 }
 
