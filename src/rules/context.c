@@ -229,6 +229,7 @@ void tsi_rule_simulated(struct rule_context *ctx, enum gain_part part, int64_t n
 {
 	tsi_rule_gain(ctx, part, ns);
 	ctx->gain_basis = TSCOPE_GAIN_SIMULATED;
+	ctx->is_simulated = true;
 }
 
 void tsi_rule_wins_nothing(struct rule_context *ctx)

@@ -37,6 +37,7 @@ struct rule_context {
 	bool is_after;
 	enum tscope_confidence confidence;
 	enum tscope_gain_basis gain_basis;
+	bool is_simulated; /* a bound may be, too */
 	struct gain_claim claims[MAX_CLAIMS];
 	size_t claim_count;
 	bool wins_nothing;

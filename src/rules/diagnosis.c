@@ -23,7 +23,8 @@ struct kept {
 	enum rule_cause cause, kin;
 	enum rule_cause after; /* where is_after */
 	bool is_after, is_separate, is_summary, has_set_severity, wins_nothing;
-	bool is_under; /* findings of another cause speak for it */
+	bool is_simulated; /* what it wins, if only a bound */
+	bool is_under;     /* findings of another cause speak for it */
 	struct gain_claim claims[MAX_CLAIMS];
 	size_t claim_count;
 	double weight; /* of the rank */
@@ -138,6 +139,7 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 	memcpy(kept->claims, ctx->claims, sizeof(kept->claims));
 	kept->claim_count = ctx->claim_count;
 	kept->wins_nothing = ctx->wins_nothing;
+	kept->is_simulated = ctx->is_simulated;
 	kept->finding = (struct tscope_finding){
 		.rule = &ctx->rule->def,
 		.severity = ctx->severity,
@@ -248,9 +250,7 @@ static size_t strongest_of(const struct tscope_diagnosis *diagnosis, const struc
 /* A gain stands beside the title that it belongs to, but a simulation knows better. */
 static bool has_better_gain(const struct kept *a, const struct kept *b)
 {
-	return a->claim_count > 0 &&
-	       (b->claim_count == 0 || (a->finding.gain_basis == TSCOPE_GAIN_SIMULATED &&
-					b->finding.gain_basis != TSCOPE_GAIN_SIMULATED));
+	return a->claim_count > 0 && (b->claim_count == 0 || (a->is_simulated && !b->is_simulated));
 }
 
 /* One stall seen by two rules is won back once: one figure stands for both. */
@@ -270,6 +270,7 @@ static void absorb(struct tscope_diagnosis *diagnosis, struct kept *into, const 
 		memcpy(into->claims, from->claims, sizeof(into->claims));
 		into->claim_count = from->claim_count;
 		into->wins_nothing |= from->wins_nothing;
+		into->is_simulated = from->is_simulated;
 		finding->gain_basis = other->gain_basis;
 	}
 	if (finding->place_count == 0 && !from->is_under) {

@@ -245,33 +245,42 @@ static bool is_overlap_bounded(const struct rule_context *ctx)
 	       tsi_rule_has(ctx, "what_if.ideal_overlap_gain_ns");
 }
 
-void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
+static void claim_simulated(struct rule_context *ctx, const char *gain, int64_t moving_ns)
 {
-	const char *gain = "what_if.ideal_overlap_gain_ns";
-
-	if (!tsi_rule_knows(ctx, gain) && tsi_rule_knows(ctx, "what_if.ideal_overlap_least_ns")) {
-		gain = "what_if.ideal_overlap_least_ns";
-		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
-		tsi_rule_detail(ctx,
-				"overlap alone saves at least that: members of collectives end "
-				"%.0f %% of the step apart, which may change as well",
-				100 * tsi_rule_real(ctx, "what_if.end_spread_ratio"));
-	}
-	if (!tsi_rule_knows(ctx, gain) && !is_overlap_bounded(ctx)) {
-		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
-		tsi_rule_bound(ctx); /* an overlap hides no more than there is to compute */
-		doubt_transfer(ctx);
-		return;
-	}
-	bool is_bound = !tsi_rule_knows(ctx, gain);
 	int64_t gain_ns = tsi_rule_int(ctx, gain);
+
 	tsi_rule_evidence(ctx, gain);
 	/* Whoever waits for nobody before its step ends wins more: that is not this one's. */
 	tsi_rule_simulated(ctx, GAIN_COMM_TRANSFER, gain_ns < moving_ns ? gain_ns : moving_ns);
-	if (!is_bound)
+}
+
+/* Where the ends of collectives decide on the gain. */
+static void claim_least(struct rule_context *ctx, int64_t moving_ns)
+{
+	claim_simulated(ctx, "what_if.ideal_overlap_least_ns", moving_ns);
+	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
+	tsi_rule_detail(ctx,
+			"ideal overlap alone saves at least that: members of collectives end "
+			"%.0f %% of the step apart, which may change as well",
+			100 * tsi_rule_real(ctx, "what_if.end_spread_ratio"));
+}
+
+void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
+{
+	const char *gain = "what_if.ideal_overlap_gain_ns";
+	bool is_known = tsi_rule_knows(ctx, gain);
+
+	if (!is_known && tsi_rule_knows(ctx, "what_if.ideal_overlap_least_ns")) {
+		claim_least(ctx, moving_ns);
 		return;
-	tsi_rule_bound(ctx);
-	doubt_transfer(ctx);
+	}
+	if (is_known || is_overlap_bounded(ctx))
+		claim_simulated(ctx, gain, moving_ns);
+	else
+		tsi_rule_gain(ctx, GAIN_COMM_TRANSFER, moving_ns);
+	tsi_rule_bound(ctx); /* work may need at once what is sent (tensor parallelism) */
+	if (!is_known)
+		doubt_transfer(ctx);
 }
 
 int64_t tsi_share_ns(const struct rule_context *ctx, double share)

@@ -66,7 +66,10 @@ void tsi_after_straggler(struct rule_context *ctx, const struct comm_shares *com
 /* The facts that these are made of, as evidence. */
 void tsi_comm_evidence(struct rule_context *ctx);
 
-/* Recoverable time if communication of this length (without waiting) overlapped ideally. */
+/*
+ * Recoverable time if communication of this length (without waiting) overlapped ideally: a bound,
+ * for the simulation does not know what has to wait for it.
+ */
 void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns);
 
 /* A share of the mean step in ns; 0 where the step is not known. */

@@ -188,7 +188,7 @@ static const struct rule_case cases[] = {
 	  "what_if.ideal_overlap_least_ns 4000000\nwhat_if.end_spread_ratio 0.14\n"
 	  "! what_if.ideal_overlap_gain_ns apart\n",
 	  NULL,
-	  "med: communication takes 30.0 % of the step (overlap alone saves at least that: "
+	  "med: communication takes 30.0 % of the step (ideal overlap alone saves at least that: "
 	  "members of collectives end 14 % of the step apart, which may change as well) "
 	  "[4000000 ns]" },
 	{ "DIST.COMM_BOUND", FIRES,

@@ -335,6 +335,8 @@ static void a_simulation_stands_against_estimates(void **state)
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 		assert_int_equal(finding.also_count, 1);
 		assert_int_equal(finding.gain_ns, cases[i].recoverable_ns);
+		/* The simulation hides what the next layer needs at once, too. */
+		assert_int_equal(finding.gain_basis, TSCOPE_GAIN_BOUND);
 		tscope_diagnosis_free(diagnosis);
 		fact_values_free(&facts);
 	}
