@@ -180,21 +180,36 @@ static double moving_in(const struct rule_context *ctx, const char *kind)
 	return sum_ns;
 }
 
-void tsi_advise_hiding(struct rule_context *ctx)
+static const char *hiding_advice(const struct rule_context *ctx)
 {
 	double half_ns = moving_in(ctx, NULL) / 2;
 
 	if (moving_in(ctx, "all_to_all") > half_ns)
-		tsi_rule_advice(ctx,
-				"overlap what experts exchange with other work (shared experts, "
-				"another microbatch), place experts so that most tokens stay on "
-				"their node, send them in fp8");
-	else if (moving_in(ctx, "all_gather") + moving_in(ctx, "reduce_scatter") > half_ns)
-		tsi_rule_advice(ctx,
-				"with FSDP prefetch (forward_prefetch, backward_prefetch), wrap "
-				"larger units, shard within a node only (HYBRID_SHARD) or keep "
-				"parameters gathered where memory allows; with sequence "
-				"parallelism overlap them with the matrix products");
+		return "overlap what experts exchange with other work (shared experts, another "
+		       "microbatch), place experts so that most tokens stay on their node, send "
+		       "them in fp8";
+	if (moving_in(ctx, "all_gather") + moving_in(ctx, "reduce_scatter") > half_ns)
+		return "with FSDP prefetch (forward_prefetch, backward_prefetch), wrap larger "
+		       "units, shard within a node only (HYBRID_SHARD) or keep parameters "
+		       "gathered where memory allows; with sequence parallelism overlap them with "
+		       "the matrix products";
+	if (moving_in(ctx, "send_recv") > half_ns && !tsi_rule_has(ctx, "pipeline.stall_ratio"))
+		return "post receives early and send while the stage computes the next microbatch "
+		       "(batch_isend_irecv; Megatron: --overlap-p2p-communication), send in bf16, "
+		       "keep neighbouring stages on one node";
+	if (tsi_rule_has(ctx, "pipeline.bubble_ratio"))
+		return "reduce gradients behind the backward of the last microbatch (Megatron: "
+		       "--overlap-grad-reduce) and not before (no_sync), send them in bf16, use "
+		       "more microbatches per step";
+	return NULL;
+}
+
+void tsi_advise_hiding(struct rule_context *ctx)
+{
+	const char *advice = hiding_advice(ctx);
+
+	if (advice)
+		tsi_rule_advice(ctx, advice);
 }
 
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
@@ -205,9 +220,19 @@ void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
 				100 * comm->between_stages);
 }
 
+/* What ranks wait between stages is not divided: the late one explains as much as it costs. */
+static double late_share(const struct rule_context *ctx, const struct comm_shares *comm)
+{
+	double late = tsi_rule_has(ctx, "distributed.slow_gain_ratio")
+			      ? tsi_rule_real(ctx, "distributed.slow_gain_ratio")
+			      : 0;
+
+	return comm->waiting + fmin(late, comm->between_stages);
+}
+
 void tsi_after_straggler(struct rule_context *ctx, const struct comm_shares *comm)
 {
-	if (comm->waiting >= comm->moving && tsi_names_slow_rank(ctx))
+	if (tsi_names_slow_rank(ctx) && late_share(ctx, comm) >= comm->moving)
 		tsi_rule_after(ctx, CAUSE_straggler);
 }
 

@@ -18,7 +18,7 @@ int64_t tsi_named_slow_rank(const struct rule_context *ctx);
 /* Whether the experts of this rank receive most, by a tenth of the mean and more. */
 bool tsi_has_busiest_experts(const struct rule_context *ctx, int64_t rank);
 
-/* Advice on hiding transfers, where most of them are experts' or sharded parameters'. */
+/* Advice on hiding transfers, where these are not gradients of data parallelism alone. */
 void tsi_advise_hiding(struct rule_context *ctx);
 /* Whether the loaders of late ranks alone explain most of this time of a mean rank's step. */
 bool tsi_is_of_late_loaders(const struct rule_context *ctx, int64_t ns);
@@ -60,7 +60,10 @@ void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *co
 /* Names the part between stages, if it is worth it. */
 void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm);
 
-/* Where ranks wait longer than they transfer, and one is known to be late, that one comes first. */
+/*
+ * Where ranks wait longer than they transfer, and one is known to be late, that one comes first. Of
+ * what stages of a pipeline wait for one another, as much counts as the late one costs.
+ */
 void tsi_after_straggler(struct rule_context *ctx, const struct comm_shares *comm);
 
 /* The facts that these are made of, as evidence. */

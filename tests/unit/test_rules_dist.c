@@ -344,6 +344,18 @@ static void advice_is_about_the_cause(void **state)
 		  "transfers.by_kind kind=all_gather transfer_ns=26\n"
 		  "transfers.by_kind kind=reduce_scatter transfer_ns=26\n",
 		  "with FSDP prefetch" },
+		/* Sends that nobody divides; those of a known pipeline are not transfer. */
+		{ "DIST.COMM_BOUND",
+		  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS
+		  "transfers.by_kind kind=all_reduce transfer_ns=50\n"
+		  "transfers.by_kind kind=send_recv transfer_ns=51\n",
+		  "post receives early" },
+		{ "DIST.COMM_BOUND",
+		  COMM("0.8") SPLIT("0", "300", "0") STEP_50_MS
+		  "pipeline.stall_ratio 0.3\npipeline.bubble_ratio 0.4\n"
+		  "transfers.by_kind kind=all_reduce transfer_ns=50\n"
+		  "transfers.by_kind kind=send_recv transfer_ns=51\n",
+		  "reduce gradients behind the backward of the last microbatch" },
 		{ "DIST.PIPELINE_BUBBLE", BUBBLE("0.45") EXCESS("0.2"), "move layers" },
 		{ "DIST.PIPELINE_BUBBLE",
 		  BUBBLE("0.45") EXCESS("0.2") "pipeline.stage_imbalance_ratio 0.01\n",

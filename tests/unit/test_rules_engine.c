@@ -352,14 +352,26 @@ static void the_late_rank_stands_before_transfer(void **state)
 		"distributed.slow_gain_ns 20000000\ndistributed.slow_gain_ratio 0.2\n"
 		"step_time.mean_ns 100000000\ndistributed.mean_comm_fraction 0.6\n"
 		"distributed.mean_step_wall_ns 100000000\nbudget.wall_total_ns 100\n"
-		"budget.exposed_comm_total_ns 60\nbudget.exposed_unsplit_total_ns 0\n";
+		"budget.exposed_comm_total_ns 60\n";
 	static const struct {
 		const char *split, *expected;
 	} cases[] = {
-		{ "budget.exposed_wait_total_ns 30\nbudget.exposed_transfer_total_ns 30\n",
+		{ "budget.exposed_wait_total_ns 30\nbudget.exposed_transfer_total_ns 30\n"
+		  "budget.exposed_unsplit_total_ns 0\n",
 		  "high DIST.STRAGGLER 20000000\nhigh DIST.COMM_BOUND 30000000\n" },
-		{ "budget.exposed_wait_total_ns 29\nbudget.exposed_transfer_total_ns 31\n",
+		{ "budget.exposed_wait_total_ns 29\nbudget.exposed_transfer_total_ns 31\n"
+		  "budget.exposed_unsplit_total_ns 0\n",
 		  "high DIST.COMM_BOUND 31000000\nhigh DIST.STRAGGLER 20000000\n" },
+		/* Stages that wait for one another: of that the late one explains its gain, 0.2. */
+		{ "budget.exposed_wait_total_ns 5\nbudget.exposed_transfer_total_ns 25\n"
+		  "budget.exposed_unsplit_total_ns 30\npipeline.stall_ratio 0.5\n",
+		  "high DIST.STRAGGLER 20000000\nhigh DIST.COMM_BOUND 25000000\n" },
+		{ "budget.exposed_wait_total_ns 4\nbudget.exposed_transfer_total_ns 26\n"
+		  "budget.exposed_unsplit_total_ns 30\npipeline.stall_ratio 0.5\n",
+		  "high DIST.COMM_BOUND 26000000\nhigh DIST.STRAGGLER 20000000\n" },
+		{ "budget.exposed_wait_total_ns 5\nbudget.exposed_transfer_total_ns 25\n"
+		  "budget.exposed_unsplit_total_ns 19\npipeline.stall_ratio 0.5\n",
+		  "high DIST.COMM_BOUND 25000000\nhigh DIST.STRAGGLER 20000000\n" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
