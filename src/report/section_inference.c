@@ -115,7 +115,7 @@ void tsi_put_phases(const struct panel *panel)
 static void put_host_parts(const struct panel *panel)
 {
 	static const struct figure figures[] = {
-		{ "between iterations", "inference.host.total_ns" },
+		{ "between iterations", "inference.host_gap_ns" },
 		{ "scheduling", "inference.host.schedule_ns" },
 		{ "input preparation", "inference.host.prepare_ns" },
 		{ "launching the model", "inference.host.forward_ns" },

@@ -370,13 +370,14 @@ def overlap(gaps, start, end):
     return sum(max(0, min(end, until) - max(start, since)) for since, until in gaps)
 
 
-def host_truth(gaps, trace):
+def host_truth(gaps, count, trace):
+    """Of a mean iteration; what rounding leaves is of other work."""
     total = sum(until - since for since, until in gaps)
     if not trace.work_of_host or not total:
-        return {"total_ns": total, **{f"{part}_ns": None for part in (*PARTS, "other")}}
+        return {f"{part}_ns": None for part in (*PARTS, "other")}
     parts = {part: sum(overlap(gaps, start, end) for start, end, of in trace.work_of_host
-                       if of == part) for part in PARTS}
-    return {"total_ns": total, "other_ns": total - sum(parts.values()),
+                       if of == part) // count for part in PARTS}
+    return {"other_ns": rounded_mean(total, count) - sum(parts.values()),
             **{f"{part}_ns": ns for part, ns in parts.items()}}
 
 
@@ -390,7 +391,7 @@ def gap_truth(turns, trace):
             count += 1
     gap = sum(until - since for since, until in gaps)
     return {"host_gap_ns": rounded_mean(gap, count), "host_gap_ratio": ratio(gap, time),
-            "host": {**host_truth(gaps, trace), **({} if count else {"total_ns": None})}}
+            "host": host_truth(gaps, count, trace)}
 
 
 def graph_truth(turns):

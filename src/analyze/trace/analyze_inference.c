@@ -75,10 +75,9 @@
 	  "keys that attention reads in an iteration that decodes, mean")                          \
 	X(HOST_GAP_NS, "host_gap_ns", NS, "host gap before an iteration, mean")                    \
 	X(HOST_GAP_RATIO, "host_gap_ratio", RATIO, "host gaps ÷ time of these iterations")         \
-	X(HOST_TOTAL_NS, "host.total_ns", NS,                                                      \
-	  "all host gaps: the sum of the parts below, where these "                                \
-	  "are known from Python functions and annotations of the engine's thread")                \
-	X(HOST_SCHEDULE_NS, "host.schedule_ns", NS, "of it, choosing requests and their cache")    \
+	X(HOST_SCHEDULE_NS, "host.schedule_ns", NS,                                                \
+	  "of host_gap_ns, where the engine's functions or annotations say what it is: choosing "  \
+	  "requests and their cache")                                                              \
 	X(HOST_PREPARE_NS, "host.prepare_ns", NS, "of it, preparing inputs")                       \
 	X(HOST_FORWARD_NS, "host.forward_ns", NS, "of it, launching the model")                    \
 	X(HOST_SAMPLE_NS, "host.sample_ns", NS, "of it, sampling tokens")                          \
@@ -383,18 +382,21 @@ static const char *const host_part_names[] = {
 	[ENGINE_OTHER] = "other host work",
 };
 
-static void put_host_parts(struct fact_sheet *out, const struct host_gaps *gaps)
+/* A mean iteration's; what rounding leaves is of other work, so that all sum to the mean gap. */
+static void put_host_parts(struct fact_sheet *out, const struct host_gaps *gaps, int64_t gap_ns)
 {
 	const int64_t *ns = gaps->parts.ns;
 	unsigned largest = ENGINE_SCHEDULE;
 
 	if (!gaps->parts.is_known || gaps->total_ns == 0)
 		return;
-	for (unsigned work = 0; work < ENGINE_WORK_COUNT; work++)
-		tsi_fact_int(out, host_part_facts[work], ns[work]);
-	for (unsigned work = ENGINE_SCHEDULE; work < ENGINE_WORK_COUNT; work++)
+	for (unsigned work = ENGINE_SCHEDULE; work < ENGINE_WORK_COUNT; work++) {
+		tsi_fact_int(out, host_part_facts[work], ns[work] / gaps->count);
+		gap_ns -= ns[work] / gaps->count;
 		if (ns[work] > ns[largest])
 			largest = work;
+	}
+	tsi_fact_int(out, HOST_OTHER_NS, gap_ns);
 	if (ns[ENGINE_OTHER] <= gaps->total_ns / 2) {
 		tsi_fact_text(out, HOST_PART, host_part_names[largest]);
 		tsi_fact_ratio(out, HOST_PART_RATIO, ns[largest], gaps->total_ns);
@@ -408,8 +410,7 @@ static void put_gaps(struct fact_sheet *out, const struct turns *turns)
 	tsi_fact_mean(out, HOST_GAP_NS, gaps.total_ns, gaps.count);
 	tsi_fact_ratio(out, HOST_GAP_RATIO, gaps.total_ns, gaps.wall_ns);
 	if (gaps.count > 0)
-		tsi_fact_int(out, HOST_TOTAL_NS, gaps.total_ns);
-	put_host_parts(out, &gaps);
+		put_host_parts(out, &gaps, tsi_mean(gaps.total_ns, gaps.count).integer);
 }
 
 static void put_graphs(struct fact_sheet *out, const struct turns *turns)
