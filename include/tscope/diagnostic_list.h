@@ -37,6 +37,7 @@ DIAGNOSTIC(trailing_bytes, NOTED, "bytes follow the end of the trace")
 DIAGNOSTIC(unmatched_end, DROPPED, "end events (E) have no begin event (B)")
 DIAGNOSTIC(unmatched_begin, REPAIRED, "begin events (B) never end; closed at the end of the trace")
 DIAGNOSTIC(cut_begin, NOTED, "end events (E) of what began before the trace")
+DIAGNOSTIC(unread_annotations, NOTED, "files with modules of graphs' kernels could not be read")
 DIAGNOSTIC(unkept_operator, DROPPED, "operators were not kept: memory limit")
 DIAGNOSTIC(moved_clock, REPAIRED, "events of torch were moved to Composer's clock")
 DIAGNOSTIC(ring_buffer_overflow, NOTED,

@@ -21,6 +21,11 @@ struct tscope_trace_options {
 	unsigned thread_count;
 	/* Keep Python frames (python_function, VizTracer); they can be most of a file. */
 	bool python;
+	/*
+	 * Look beside the trace, and in the folder above, for the modules that nodes of its CUDA
+	 * graphs were captured in: kernel_annotations_rank0*.json, or .pkl.
+	 */
+	bool finds_annotations;
 	/* Bytes per read; 0: default. Any value gives the same trace; tests use tiny ones. */
 	size_t block_bytes;
 	/* Limits; 0: the default that tscope(1) lists. Hitting one ends the reading there. */

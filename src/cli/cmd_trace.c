@@ -41,6 +41,7 @@ static enum tscope_status open_trace(struct tscope_trace **trace, const char *pa
 	struct progress progress;
 	enum tscope_status status;
 
+	trace_options.finds_annotations = true;
 	progress_start(&progress, options, &trace_options);
 	status = tscope_trace_open(trace, path, &trace_options, err);
 	progress_stop(&progress);

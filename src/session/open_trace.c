@@ -21,6 +21,8 @@
 #include "decode/events/format.h"
 #include "decode/foreign.h"
 #include "model/trace/builder.h"
+#include "model/trace/node_modules.h"
+#include "session/graph_annotations.h"
 #include "timeline/host_kinds.h"
 
 void tsi_report_progress(void *data)
@@ -122,6 +124,8 @@ struct opening {
 	const struct tscope_trace_options *options;
 	const struct rank_filter *only; /* of a merged trace; NULL: all that is in it */
 	bool keeps_launches;            /* as in struct builder_options */
+	struct node_modules modules;    /* of graphs' kernels */
+	bool lacks_modules;             /* their file could not be read */
 };
 
 static enum tscope_status open_input(struct tscope_trace **ret, const struct opening *opening,
@@ -140,6 +144,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		.tick_data = &report,
 		.keeps_launches = opening->keeps_launches,
 		.only = opening->only,
+		.node_modules = opening->modules.count ? &opening->modules : NULL,
 	};
 	struct builder *builder = NULL;
 	struct tscope_trace *trace = NULL;
@@ -148,6 +153,8 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		status = build(builder, in, options, &trace, err);
 	if (status == TSCOPE_OK)
 		status = describe_trace(trace, opening->path, in, err);
+	if (status == TSCOPE_OK)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_unread_annotations] += opening->lacks_modules;
 	tsi_builder_free(builder);
 	tsi_input_close(in);
 	if (status != TSCOPE_OK) {
@@ -169,12 +176,18 @@ enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *pa
 				       struct tscope_error *err)
 {
 	const char *name = tsi_source_name(path, options);
-	struct opening opening = { name, NULL, options, only, keeps_launches };
+	struct opening opening = {
+		.path = name, .options = options, .only = only, .keeps_launches = keeps_launches
+	};
 	struct input_options input_options = tsi_input_options_of(options);
 	enum tscope_status status = tsi_input_open_file(&opening.in, path, &input_options, err);
 
+	if (status == TSCOPE_OK && options->finds_annotations && strcmp(path, "-") != 0)
+		opening.lacks_modules = tsi_graph_annotations_read(&opening.modules, path, options,
+								   NULL) != TSCOPE_OK;
 	if (status == TSCOPE_OK)
 		status = open_input(ret, &opening, err);
+	tsi_node_modules_deinit(&opening.modules);
 	return tsi_foreign_rename(status, name, err);
 }
 

@@ -262,6 +262,10 @@ def check(program, seed, folder):
     text, writer = make_modules.random_trace(seed)
     path = folder / "trace.json"
     path.write_text(text)
+    for old in [*folder.glob("kernel_*"), *folder.parent.glob("kernel_*")]:
+        old.unlink()
+    if writer.annotations:
+        make_modules.write_annotations(writer, folder)
     done = subprocess.run([program, "trace", "--format", "json", "--full", path], capture_output=True,
                           check=False, timeout=60)
     if done.returncode != 0:
@@ -279,8 +283,10 @@ def main():
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
+        step = pathlib.Path(folder) / "step_14"
+        step.mkdir()
         for seed in range(first, first + rounds):
-            found = check(program, seed, pathlib.Path(folder))
+            found = check(program, seed, step)
             wrong += bool(found)
             for difference in found[:8]:
                 print(f"seed {seed}: {difference}")

@@ -15,6 +15,7 @@ usage: make_modules.py FOLDER SEED     writes trace.json and truth.json
 import collections
 import json
 import pathlib
+import pickle
 import random
 import sys
 
@@ -116,6 +117,8 @@ class Writer:
         self.order = []                                              # paths as they first come
         self.mode = self.rng.choice(["frames"] * 5 + ["hierarchy", "fsdp2", "fsdp1", "annotations"])
         self.has_kernel_paths = self.rng.random() < 0.2
+        self.has_annotations = self.rng.random() < 0.5  # in a file beside the trace
+        self.annotations = {}  # by node
         self.kernel_order, self.units, self.seen_sources = [], set(), set()
         self.facts = []  # (launch time, path, source, what): added where the step counts
         self.on_main = self.rng.random() < 0.3
@@ -189,11 +192,16 @@ class Writer:
 
     def annotate(self, start, args, path, called):
         """A kernel of a graph with the module that it was captured in. A replay calls each once."""
-        args.update({"graph id": 5, "graph node id": 5 << 32 | self.rng.randrange(1 << 20)})
+        args.update({"graph id": 5, "graph node id": 5 << 32 | len(self.events)})
         fqn = self.rng.choice(self.model.made).fqn
         if not self.has_kernel_paths or not fqn or self.rng.random() < 0.2:
             return path
-        args[self.rng.choice(["module_fqn", "component"])] = dotted(fqn)
+        key = self.rng.choice(["module_fqn", "component"])
+        if self.has_annotations:
+            outer = [{"name": "forward"}, {key: dotted(fqn[:-1])}][:self.rng.randrange(3)]
+            self.annotations[args["graph node id"]] = [*outer, {key: dotted(fqn), "stream": 7}]
+        else:
+            args[key] = dotted(fqn)
         self.seen_sources.add("kernel annotations")
         self.kernel_order.append(fqn)
         for end in range(1, len(fqn) + 1):
@@ -476,6 +484,16 @@ def dotted(path):
     return ".".join(name[1:] for name in path)
 
 
+def write_annotations(writer, folder):
+    """As torch.cuda._graph_annotations keeps them, where its own tools look for them, or beside."""
+    folder = folder if writer.rng.random() < 0.5 else folder.parent
+    if writer.rng.random() < 0.5:
+        text = json.dumps(writer.annotations).encode()
+        (folder / "kernel_annotations_rank0_fwd.json").write_bytes(text)
+    else:
+        (folder / "kernel_annotations_rank0_fwd.pkl").write_bytes(pickle.dumps(writer.annotations))
+
+
 def random_trace(seed):
     """The text of a trace, and the writer that knows all of it."""
     writer = Writer(seed)
@@ -489,6 +507,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     text, writer = random_trace(int(sys.argv[2]))
     folder.mkdir(exist_ok=True)
+    if writer.annotations:
+        write_annotations(writer, folder)
     (folder / "trace.json").write_text(text)
     (folder / "truth.json").write_text(json.dumps([list(fact) for fact in writer.facts]))
 

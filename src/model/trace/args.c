@@ -64,6 +64,11 @@ unsigned tsi_find_arg(struct str key)
 	return ARG_OTHER;
 }
 
+unsigned tsi_find_node_arg(struct str key)
+{
+	return tsi_str_equal(key, TSI_STR("graph node id")) ? ARG_GRAPH_NODE : tsi_find_arg(key);
+}
+
 /* Ids beyond 32 bits name nothing. */
 static uint32_t id_of(struct str value)
 {
@@ -395,6 +400,9 @@ static void read_device_arg(struct builder *b, struct raw_work *work, enum arg a
 	case ARG_OCCUPANCY:
 		work->shape.occupancy_pct = float_of(value);
 		break;
+	case ARG_GRAPH_NODE:
+		work->module = tsi_module_of_node(b, value);
+		break;
 	case ARG_MODULE:
 		work->module = tsi_read_module(b, value);
 		break;
@@ -405,7 +413,7 @@ static void read_device_arg(struct builder *b, struct raw_work *work, enum arg a
 
 void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work)
 {
-	struct members members = tsi_members_open(b->isa, &b->device_args, tsi_find_arg, args);
+	struct members members = tsi_members_open(b->isa, &b->device_args, b->sink.arg_of, args);
 	struct str value;
 	unsigned arg;
 	bool has_collective = false;

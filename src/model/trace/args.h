@@ -26,6 +26,7 @@ enum arg {
 	ARG_FLOPS,
 	ARG_FORWARD_THREAD,
 	ARG_GRAPH,
+	ARG_GRAPH_NODE, /* of tsi_find_node_arg() only */
 	ARG_GRID,
 	ARG_INPUT_DIMS,
 	ARG_INPUT_TYPES,
@@ -41,5 +42,7 @@ enum arg {
 
 /* The argument of a key. Writers changed the case of some over the years. */
 unsigned tsi_find_arg(struct str key);
+/* The same where nodes of graphs are looked for, which differ from kernel to kernel. */
+unsigned tsi_find_node_arg(struct str key);
 
 #endif

@@ -64,7 +64,7 @@ enum tscope_status tsi_builder_new(struct builder **ret, const struct builder_op
 	b->sink.event = tsi_take_event;
 	b->sink.repeat = tsi_take_repeat;
 	b->sink.metadata = tsi_take_metadata;
-	b->sink.arg_of = tsi_find_arg;
+	b->sink.arg_of = options->node_modules ? tsi_find_node_arg : tsi_find_arg;
 	b->options = *options;
 	b->events_until_tick = TICK_EVENTS;
 	b->composer_rank = -1;

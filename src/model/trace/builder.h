@@ -12,6 +12,7 @@
  */
 struct builder;
 struct rank_filter;
+struct node_modules; /* node_modules.h */
 
 struct builder_options {
 	bool python; /* keep all Python frames */
@@ -22,7 +23,8 @@ struct builder_options {
 	unsigned thread_count;         /* as in struct tscope_trace_options */
 	void (*tick)(void *tick_data); /* called every some thousand events; NULL: never */
 	void *tick_data;
-	bool keeps_launches;            /* which kernels calls launch, where they say it */
+	bool keeps_launches;                     /* which kernels calls launch, where they say it */
+	const struct node_modules *node_modules; /* of graphs' kernels; NULL: args alone say them */
 	const struct rank_filter *only; /* of a merged trace the events of one rank; NULL: all */
 };
 

@@ -7,6 +7,7 @@
 #include "decode/json.h"
 #include "model/trace/build.h"
 #include "model/trace/module_path.h"
+#include "model/trace/node_modules.h"
 
 /* The id of a text, which may have escapes; 0: of none. */
 static uint32_t keep_text(struct builder *b, struct str text)
@@ -63,6 +64,18 @@ uint32_t tsi_read_module(struct builder *b, struct str value)
 		return 0;
 	b->has_paths = b->trace->has_places = true;
 	return keep_text(b, path);
+}
+
+uint32_t tsi_module_of_node(struct builder *b, struct str value)
+{
+	uint64_t node;
+
+	if (!tsi_json_to_uint64(value, &node))
+		return 0;
+	struct str path = tsi_node_module(b->options.node_modules, node);
+	if (path.length)
+		b->has_paths = b->trace->has_places = true;
+	return path.length ? tsi_builder_name(b, path, false) : 0;
 }
 
 void tsi_note_annotation(struct builder *b, struct str name)
