@@ -148,9 +148,67 @@ static void odd_layer(void **state)
 	struct analyzed *a = analyze(t);
 	check_table(a,
 		    "modules.odd_layers: layer name ns median_ns module_count by because "
-		    "because_ns",
-		    "Block_3 Net.Block.* 300 100 5 device Net.Block.*.Mlp 200\n");
+		    "because_ns why",
+		    "Block_3 Net.Block.* 300 100 5 device Net.Block.*.Mlp 200 longer kernels, as "
+		    "many\n");
 	analyzed_free(a);
+}
+
+enum difference { MORE_KERNELS, MORE_FLOPS, LONGER_COMM, LONGER_COPIES };
+
+/* What the odd one of five layers has that the others have not. */
+static void add_difference(struct test_trace *t, enum difference difference, int64_t at_ns,
+			   bool is_odd, uint64_t correlation)
+{
+	static const char large[] =
+		"{\"Input Dims\": [[64, 64], [64, 64]], \"Input type\": [\"float\", \"float\"]}";
+	static const char small[] =
+		"{\"Input Dims\": [[32, 64], [64, 64]], \"Input type\": [\"float\", \"float\"]}";
+	int64_t dur_ns = is_odd && difference != MORE_KERNELS ? 300 : 100;
+
+	test_span_args(t, "cpu_op", "aten::mm", MAIN, at_ns, 40,
+		       is_odd && difference == MORE_FLOPS ? large : small);
+	for (uint64_t i = 0; i < (is_odd && difference == MORE_KERNELS ? 3u : 1u); i++) {
+		uint64_t id = correlation + i;
+		int64_t start_ns = at_ns + 5 + 10 * (int64_t)i;
+		test_call(t, "cudaLaunchKernel", MAIN, start_ns, 2, id);
+		if (difference == LONGER_COPIES)
+			test_memcpy(t, "Memcpy DtoD (Device -> Device)", 0, 7, 5000 + start_ns * 10,
+				    dur_ns, id, 64);
+		else
+			test_kernel(t,
+				    difference == LONGER_COMM ? "ncclDevKernel_AllReduce_Sum_f32"
+							      : "gemm",
+				    0, 7, 5000 + start_ns * 10, dur_ns, id);
+	}
+}
+
+static void why_a_layer_is_odd(void **state)
+{
+	(void)state;
+	static const char *const expected[] = {
+		[MORE_KERNELS] = "more kernels: 3, median 1\n",
+		[MORE_FLOPS] = "other shapes: 2.00 times the FLOPs\n",
+		[LONGER_COMM] = "longer communication\n",
+		[LONGER_COPIES] = "longer copies\n",
+	};
+
+	for (unsigned difference = 0; difference <= LONGER_COPIES; difference++) {
+		struct test_trace *t = new_trace();
+		test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+		add_module(t, "Net_0", MAIN, 0, 900);
+		for (int i = 0; i < 5; i++) {
+			char name[16];
+			snprintf(name, sizeof(name), "Block_%d", i);
+			add_module(t, name, MAIN, 100 * i, 100 * i + 90);
+			snprintf(name, sizeof(name), "Mlp_%d", i);
+			add_module(t, name, MAIN, 100 * i + 10, 100 * i + 80);
+			add_difference(t, difference, 100 * i + 20, i == 3, 1 + 10 * (uint64_t)i);
+		}
+		struct analyzed *a = analyze(t);
+		check_table(a, "modules.odd_layers: why", expected[difference]);
+		analyzed_free(a);
+	}
 }
 
 /* A module that calls itself is one below itself; a shared one is one in each place. */
@@ -446,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forward_and_backward),
 		cmocka_unit_test(odd_layer),
+		cmocka_unit_test(why_a_layer_is_odd),
 		cmocka_unit_test(recursive_and_shared),
 		cmocka_unit_test(torchscript),
 		cmocka_unit_test(fsdp),

@@ -73,7 +73,10 @@ TSI_FACT_LIST(enum module_column, module_columns, MODULE_COLUMNS);
 	X(LAYER_CAUSE, "because", TEXT,                                                            \
 	  "the module within that exceeds the median of its likes by most, or the layer's own "    \
 	  "work")                                                                                  \
-	X(LAYER_CAUSE_NS, "because_ns", NS, "by how much")
+	X(LAYER_CAUSE_NS, "because_ns", NS, "by how much")                                         \
+	X(LAYER_WHY, "why", TEXT,                                                                  \
+	  "in what it differs from the median of its likes: more kernels, more FLOPs (other "      \
+	  "shapes), communication, copies, waits for the device, or neither")
 
 TSI_FACT_LIST(enum layer_column, layer_columns, LAYER_COLUMNS);
 
@@ -312,9 +315,76 @@ static bool is_odd(const struct module_work *w, int64_t time_ns, int64_t median_
 	       (double)(time_ns - median_ns) >= 0.01 * (double)all_ns;
 }
 
-static void add_layer(const struct module_work *w, uint32_t node, const struct layer_cause *cause,
+/* Of what a layer may have more than its likes. */
+static int64_t kernels_of(const struct place_sums *sums)
+{
+	return sums->kernel_count;
+}
+
+static int64_t comm_of(const struct place_sums *sums)
+{
+	return sums->comm_ns;
+}
+
+static int64_t copies_of(const struct place_sums *sums)
+{
+	return sums->copy_ns;
+}
+
+static int64_t syncs_of(const struct place_sums *sums)
+{
+	return sums->sync_ns;
+}
+
+static int64_t flops_of(const struct place_sums *sums)
+{
+	return sums->flops < 9e18 ? (int64_t)sums->flops : 0;
+}
+
+/* Layers that are alike. */
+struct likes {
+	const struct module_work *w;
+	const uint32_t *nodes;
+	size_t count;
+	int64_t *values; /* room for one of each */
+};
+
+static int64_t median_of(const struct likes *likes, int64_t (*part)(const struct place_sums *sums))
+{
+	for (size_t i = 0; i < likes->count; i++)
+		likes->values[i] = part(&likes->w->whole[likes->nodes[i]]);
+	return tsi_find_quantile_ns(likes->values, likes->count, 50);
+}
+
+/* excess_ns: of the layer over the median. */
+static const char *why(const struct likes *likes, const struct place_sums *layer, int64_t excess_ns,
+		       struct fact_sheet *out)
+{
+	int64_t kernels = median_of(likes, kernels_of), flops = median_of(likes, flops_of);
+
+	if (!likes->w->device_ns)
+		return layer->sync_ns - median_of(likes, syncs_of) > excess_ns / 2
+			       ? "waits for the device"
+			       : "more time in its own code and operators";
+	if (layer->comm_ns - median_of(likes, comm_of) > excess_ns / 2)
+		return "longer communication";
+	if (layer->copy_ns - median_of(likes, copies_of) > excess_ns / 2)
+		return "longer copies";
+	if (flops > 0 && layer->flops > 1.05 * (double)flops)
+		return tsi_sheet_print(out, "other shapes: %.2f times the FLOPs",
+				       layer->flops / (double)flops);
+	if (layer->kernel_count > kernels)
+		return tsi_sheet_print(out, "more kernels: %lld, median %lld",
+				       (long long)layer->kernel_count, (long long)kernels);
+	return flops > 0 ? "longer kernels, as many and with as many FLOPs"
+			 : "longer kernels, as many";
+}
+
+static void add_layer(const struct likes *likes, uint32_t node, const struct layer_cause *cause,
 		      int64_t median_ns, struct fact_sheet *out)
 {
+	const struct module_work *w = likes->w;
+	int64_t excess_ns = time_of(w, &w->whole[node]) - median_ns;
 	const struct module_group *group = &w->groups.groups[w->groups.of_node[node]];
 	struct tscope_value *cells = tsi_table_row(out, ODD_LAYERS);
 
@@ -324,6 +394,7 @@ static void add_layer(const struct module_work *w, uint32_t node, const struct l
 	cells[LAYER_MEDIAN_NS] = tsi_int(median_ns);
 	cells[LAYER_LIKES] = tsi_int(group->module_count);
 	cells[LAYER_BY] = tsi_text(w->device_ns ? "device" : "host");
+	cells[LAYER_WHY] = tsi_text(why(likes, &w->whole[node], excess_ns, out));
 	if (!cause->excess_ns)
 		return;
 	cells[LAYER_CAUSE] =
@@ -335,24 +406,27 @@ static void add_odd_layers(const struct module_work *w, struct fact_sheet *out)
 {
 	struct arena *scratch = tsi_sheet_scratch(out);
 	bool *is_within = tsi_arena_new(scratch, w->places->node_count, sizeof(*is_within));
+	int64_t *values = tsi_arena_new(scratch, w->places->node_count, sizeof(*values));
 	struct group_medians medians;
 	struct group_nodes list;
 	int64_t count = 0;
 
-	if (!is_within || !list_nodes(w, &list, scratch) ||
+	if (!is_within || !values || !list_nodes(w, &list, scratch) ||
 	    !find_medians(w, &list, &medians, scratch))
 		return;
 	for (size_t i = 1; i < w->groups.count; i++) {
 		const struct module_group *group = &w->groups.groups[i];
 		if (!group->is_repeated || group->module_count < MIN_LIKES)
 			continue;
+		struct likes likes = { w, list.nodes + list.ends[i] - group->module_count,
+				       group->module_count, values };
 		for (size_t k = list.ends[i] - group->module_count; k < list.ends[i]; k++) {
 			int64_t time_ns = time_of(w, &w->whole[list.nodes[k]]);
 			if (!is_odd(w, time_ns, medians.whole_ns[i]) || count++ >= MAX_ODD_LAYERS)
 				continue;
 			struct layer_cause cause =
 				find_cause(w, &medians, list.nodes[k], is_within);
-			add_layer(w, list.nodes[k], &cause, medians.whole_ns[i], out);
+			add_layer(&likes, list.nodes[k], &cause, medians.whole_ns[i], out);
 		}
 	}
 	tsi_fact_int(out, ODD_COUNT, count);
