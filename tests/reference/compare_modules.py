@@ -172,7 +172,7 @@ def odd_layers(labels, repeated, own, whole, total):
     return sorted(odd, key=str)
 
 
-def compare_module(name, row, truth):
+def compare_module(name, row, truth, has_memory):
     own, whole = truth["own"], truth["whole"]
     expected = {"self_host_ns": own["host_ns"], "host_ns": whole["host_ns"],
                 "self_device_ns": device_ns(own), "device_ns": device_ns(whole)}
@@ -181,6 +181,9 @@ def compare_module(name, row, truth):
                      "launch_count", "sync_ns"))
     if whole["flops"]:
         expected["flops"] = whole["flops"]
+    for key in ("allocated_bytes", "allocation_count"):
+        expected[key] = whole[key] if has_memory else None
+    expected["self_allocated_bytes"] = own["allocated_bytes"] if has_memory else None
     if name != make_modules.OUTSIDE:
         expected["module_count"] = truth["modules"]
         expected["call_count"] = own["call_count"] if truth["is_timed"] else None
@@ -203,7 +206,7 @@ def compare_modules(facts, truth, writer):
         yield f"modules {sorted(set(table) ^ set(truth['rows']))}"
         return
     for name, row in table.items():
-        yield from compare_module(name, row, truth["rows"][name])
+        yield from compare_module(name, row, truth["rows"][name], writer.has_memory)
     for fact, column in (("device_ns", "self_device_ns"), ("host_ns", "self_host_ns")):
         total = sum(row[column] for row in table.values())
         if not facts[fact] == total == truth[fact]:
@@ -225,6 +228,8 @@ def compare_sources(facts, writer, windows):
         expected.update((key, truth[key]) for key in
                         ("forward_ns", "backward_ns", "comm_ns", "copy_ns", "kernel_count",
                          "launch_count", "sync_count", "sync_ns"))
+        for key in ("allocated_bytes", "allocation_count"):
+            expected[key] = truth[key] if writer.has_memory else None
         for key, value in expected.items():
             if row.get(key) != value:
                 yield f"{source}: {key} {row.get(key)}, in truth {value}"

@@ -117,6 +117,7 @@ class Writer:
         self.order = []                                              # paths as they first come
         self.mode = self.rng.choice(["frames"] * 5 + ["hierarchy", "fsdp2", "fsdp1", "annotations"])
         self.has_kernel_paths = self.rng.random() < 0.2
+        self.has_memory, self.allocated = self.rng.random() < 0.3, 1 << 20
         self.has_annotations = self.rng.random() < 0.5  # in a file beside the trace
         self.annotations = {}  # by node
         self.kernel_order, self.units, self.seen_sources = [], set(), set()
@@ -245,6 +246,19 @@ class Writer:
                   {**args, "Input Dims": [[m, k], [k, n]], "Input type": ["float", "float"]})
         self.emit("cpu_op", "aten::linear", thread.tid, outer, self.tick(), args)
 
+    def memory(self, thread):
+        """The allocator of the device gives a block, or takes one back."""
+        self.tick()
+        grown = self.rng.choice([512, 4096, -512])
+        if grown > 0:
+            self.note(thread, {"allocated_bytes": grown, "allocation_count": 1})
+        self.allocated += grown
+        self.events.append({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": PID,
+                            "tid": thread.tid, "ts": self.now,
+                            "args": {"Total Reserved": 1 << 30, "Total Allocated": self.allocated,
+                                     "Bytes": grown, "Addr": 1 << 40, "Device Id": 0,
+                                     "Device Type": 1}})
+
     def op(self, thread, records):
         """Some forward operator, which makes a node of the backward pass if autograd records."""
         args = {"Sequence number": thread.sequence, "Fwd thread id": 0} if records else {}
@@ -262,6 +276,8 @@ class Writer:
             thread.sequence += 1
 
     def run_op(self, thread, args, kind, start):
+        if self.has_memory and self.rng.random() < 0.5:
+            self.memory(thread)
         if kind < 0.35:
             self.product(thread, args, start=start)
         elif kind < 0.45:  # compiled: one operator, many kernels
@@ -447,6 +463,9 @@ class Writer:
 
     def program(self, model, steps):
         self.steps, self.model = [], model
+        if self.has_memory:
+            self.memory(self.main)
+            self.facts.clear()  # how much there was before is not known
         for number in range(steps):
             start = self.tick()
             self.enter(self.main, source="train.py(3): step")
@@ -474,8 +493,8 @@ def dumps(writer):
         rest = {key: event[key] for key in ("ph", "cat", "name", "pid", "tid")}
         text = json.dumps(rest)[:-1]
         args = json.dumps(event["args"])
-        lines.append(f'{text}, "ts": {us(event["ts"])}, "dur": {us(event["dur"])}, '
-                     f'"args": {args}}}')
+        dur = f'"dur": {us(event["dur"])}' if "dur" in event else '"s": "t"'
+        lines.append(f'{text}, "ts": {us(event["ts"])}, {dur}, "args": {args}}}')
     return ('{"schemaVersion": 1, "with_stack": 1, "baseTimeNanoseconds": '
             f'{BASE_NS}, "traceEvents": [\n' + ",\n".join(lines) + "\n]}\n")
 

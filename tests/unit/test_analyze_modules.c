@@ -387,6 +387,57 @@ static void call_stacks(void **state)
 	analyzed_free(a);
 }
 
+static void add_memory(struct test_trace *t, const char *tid, int64_t at_ns, int device, int total)
+{
+	char args[160];
+
+	snprintf(args, sizeof(args),
+		 "{\"Total Reserved\": 4096, \"Total Allocated\": %d, \"Bytes\": 1, \"Device Id\": "
+		 "%d, "
+		 "\"Device Type\": 1}",
+		 total, device);
+	test_event(t, &(struct raw_event){ .phase = 'i',
+					   .has_ts = true,
+					   .ts_ns = at_ns,
+					   .name = TSI_STR("[memory]"),
+					   .cat = TSI_STR("cpu_instant_event"),
+					   .pid = TSI_STR("100"),
+					   .tid = tsi_str_of(tid),
+					   .args = tsi_str_of(args) });
+}
+
+/*
+ * Blocks by who asked for them: the total grows by 100 and 50 in Linear, by 7 in Net, by 30 in no
+ * module, on another thread by 9. What comes back, the first total of a device, and what a thread
+ * without rows asks for are no module's.
+ */
+static void allocations(void **state)
+{
+	(void)state;
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_module(t, "Net_0", MAIN, 10, 500);
+	add_module(t, "Linear_0", MAIN, 100, 300);
+	test_op(t, "aten::mm", AUTOGRAD, 600, 20);
+	add_memory(t, "1", 110, 0, 1000);
+	add_memory(t, "1", 120, 0, 1100);
+	add_memory(t, "1", 130, 0, 1150);
+	add_memory(t, "1", 140, 1, 5000);
+	add_memory(t, "1", 400, 0, 1157);
+	add_memory(t, "1", 450, 0, 900);
+	add_memory(t, "2", 610, 0, 909);
+	add_memory(t, "77", 650, 0, 939);
+	add_memory(t, "1", 2000, 0, 2000);
+	struct analyzed *a = analyze(t);
+	check_table(a,
+		    "modules.by_module: name self_allocated_bytes allocated_bytes allocation_count",
+		    "(outside modules) 39 39 2\n"
+		    "Net 7 157 3\n"
+		    "Net.Linear 150 150 2\n");
+	analyzed_free(a);
+}
+
 /* The durations of the same kernels, which sum to 761 ns. */
 static void stacks_for_flame_graphs(void **state)
 {
@@ -512,6 +563,7 @@ int main(void)
 		cmocka_unit_test(annotations),
 		cmocka_unit_test(kernel_annotations),
 		cmocka_unit_test(call_stacks),
+		cmocka_unit_test(allocations),
 		cmocka_unit_test(stacks_for_flame_graphs),
 		cmocka_unit_test(stacks_without_devices),
 		cmocka_unit_test(no_modules),

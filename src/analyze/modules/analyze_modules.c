@@ -58,6 +58,11 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(LAUNCHES, "launch_count", COUNT, "calls in it and within that launched device work")     \
 	X(SYNC_NS, "sync_ns", NS, "time in calls that wait for the device")                        \
 	X(FLOPS, "flops", FLOPS, "of operators in it and within, as far as they are known")        \
+	X(SELF_ALLOCATED, "self_allocated_bytes", BYTES,                                           \
+	  "blocks that devices' allocators gave in it and in no module within, backward "          \
+	  "included; with profile_memory=True")                                                    \
+	X(ALLOCATED, "allocated_bytes", BYTES, "the same with the modules within")                 \
+	X(ALLOCATIONS, "allocation_count", COUNT, "these blocks")                                  \
 	X(BYTES, "bytes", BYTES, "least that these operators must move, as far as it is known")    \
 	X(MFU, "mfu", RATIO, "flops by what the device could do in device_ns")
 
@@ -155,6 +160,11 @@ static void fill_work(const struct module_work *w, const struct place_sums *own,
 	cells[SELF_HOST_NS] = tsi_int(tsi_place_host_ns(own));
 	cells[TOTAL_HOST_NS] = tsi_int(tsi_place_host_ns(whole));
 	cells[SYNC_NS] = tsi_int(whole->sync_ns);
+	if (w->scope->trace->allocator_point_count) {
+		cells[SELF_ALLOCATED] = tsi_int(own->allocated_bytes);
+		cells[ALLOCATED] = tsi_int(whole->allocated_bytes);
+		cells[ALLOCATIONS] = tsi_int(whole->allocation_count);
+	}
 	if (!w->device_ns)
 		return;
 	cells[SELF_DEVICE_NS] = tsi_int(tsi_place_device_ns(own));

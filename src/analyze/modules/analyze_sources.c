@@ -35,6 +35,9 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(LAUNCHES, "launch_count", COUNT, "calls in it that launched device work")                \
 	X(SYNCS, "sync_count", COUNT, "calls in it that wait for the device")                      \
 	X(SYNC_NS, "sync_ns", NS, "time in them")                                                  \
+	X(ALLOCATED, "allocated_bytes", BYTES,                                                     \
+	  "blocks that devices' allocators gave in it; with profile_memory=True")                  \
+	X(ALLOCATIONS, "allocation_count", COUNT, "these blocks")                                  \
 	X(FLOPS, "flops", FLOPS, "of its operators, as far as they are known")
 
 TSI_FACT_LIST(enum source_column, source_columns, SOURCE_COLUMNS);
@@ -56,6 +59,10 @@ static void add_source(const struct tscope_trace *trace, uint32_t name,
 	cells[SELF_HOST_NS] = tsi_int(tsi_place_host_ns(sums));
 	cells[SYNCS] = tsi_int(sums->sync_count);
 	cells[SYNC_NS] = tsi_int(sums->sync_ns);
+	if (trace->allocator_point_count) {
+		cells[ALLOCATED] = tsi_int(sums->allocated_bytes);
+		cells[ALLOCATIONS] = tsi_int(sums->allocation_count);
+	}
 	if (!device_ns)
 		return;
 	cells[SELF_DEVICE_NS] = tsi_int(tsi_place_device_ns(sums));

@@ -26,6 +26,8 @@ void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part)
 	sum->launch_count += part->launch_count;
 	sum->sync_count += part->sync_count;
 	tsi_sum(&sum->sync_ns, part->sync_ns);
+	tsi_sum(&sum->allocated_bytes, part->allocated_bytes);
+	sum->allocation_count += part->allocation_count;
 	sum->flops += part->flops;
 	sum->bytes += part->bytes;
 }
@@ -111,6 +113,22 @@ static void add_calls(struct place_summer *s)
 	}
 }
 
+/* The total of a device's allocator grows by what a thread is given. */
+static void add_allocations(struct place_summer *s)
+{
+	const struct tscope_trace *trace = s->trace;
+
+	for (size_t i = 1; i < trace->allocator_point_count; i++) {
+		const struct allocator_point *point = &trace->allocator_points[i];
+		int64_t bytes = point->allocated_bytes - point[-1].allocated_bytes;
+		if (point->device != point[-1].device || bytes <= 0 ||
+		    !counts_at(s, point->time_ns))
+			continue;
+		add_part(s, tsi_place_near(s->places, point->track, point->time_ns, s->near),
+			 &(struct place_sums){ .allocated_bytes = bytes, .allocation_count = 1 });
+	}
+}
+
 static void add_flops(struct place_summer *s, const struct trace_flops *flops)
 {
 	for (size_t i = 0; flops && i < flops->call_count; i++) {
@@ -188,6 +206,7 @@ const struct place_totals *tsi_place_totals(const struct analysis_scope *scope, 
 		return NULL;
 	add_devices(&s);
 	add_calls(&s);
+	add_allocations(&s);
 	add_flops(&s, scope->flops);
 	for (uint32_t i = 0; i < trace->host_track_count; i++) {
 		const struct thread_places *thread = &places->threads[i];

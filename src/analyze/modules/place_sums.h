@@ -13,9 +13,10 @@ struct place_sums {
 	int64_t forward_ns, backward_ns; /* device events launched there, of these two kinds */
 	int64_t comm_ns, copy_ns;        /* of them, communication; copies and fills */
 	int64_t kernel_count, event_count;
-	int64_t launch_count;        /* calls that launched device work */
-	int64_t sync_count, sync_ns; /* calls that wait for the device */
-	double flops, bytes;         /* that are known, of operators that launched work */
+	int64_t launch_count;                      /* calls that launched device work */
+	int64_t sync_count, sync_ns;               /* calls that wait for the device */
+	int64_t allocated_bytes, allocation_count; /* blocks that devices' allocators gave */
+	double flops, bytes; /* that are known, of operators that launched work */
 };
 
 /* Host time is that of the threads which have such places. Device time is that of all devices. */

@@ -81,6 +81,7 @@ void tsi_add_allocator_point(struct builder *b, const struct raw_event *event)
 		.allocated_bytes = numbers.allocated,
 		.reserved_bytes = numbers.reserved < 0 ? NO_NUMBER : numbers.reserved,
 		.device = (int32_t)numbers.device,
+		.track = tsi_find_host_track(b, event) & NO_POINT_TRACK,
 		.is_oom = is_oom_event(event->name),
 	};
 	tsi_keep_allocator_point(b, &point);

@@ -55,6 +55,12 @@ void tsi_order_tracks(struct tscope_trace *trace, uint32_t *new_index, struct ar
 		tracks[count++].first = first;
 		first += track->count;
 	}
+	for (size_t i = 0; i < trace->allocator_point_count; i++) {
+		struct allocator_point *point = &trace->allocator_points[i];
+		bool has_rows = point->track < old_count && trace->tracks[point->track].count > 0;
+		point->track =
+			(has_rows ? new_index[point->track] : NO_POINT_TRACK) & NO_POINT_TRACK;
+	}
 	if (count)
 		memcpy(trace->tracks, tracks, count * sizeof(*tracks));
 	trace->track_count = count;

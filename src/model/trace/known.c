@@ -42,6 +42,7 @@ struct known_kind {
 	union {
 		uint32_t row_kind;     /* in trace->spans.kinds */
 		uint32_t row_least_ns; /* of a frame: shorter ones are no rows */
+		uint32_t track;        /* of a point */
 	};
 	int32_t device; /* of a point */
 	uint8_t use;    /* enum known_use */
@@ -179,6 +180,7 @@ static TSI_NOINLINE bool take_moment(struct builder *b, const struct raw_repeat 
 			.allocated_bytes = numbers.allocated,
 			.reserved_bytes = numbers.reserved,
 			.device = known->device,
+			.track = known->track & NO_POINT_TRACK,
 			.is_oom = known->is_oom,
 		};
 		tsi_keep_allocator_point(b, &point);
@@ -287,6 +289,7 @@ static void learn_point(const struct tscope_trace *trace, struct known_kind *kno
 		&trace->allocator_points[trace->allocator_point_count - 1];
 	known->use = KNOWN_POINT;
 	known->device = point->device;
+	known->track = point->track;
 	known->is_oom = point->is_oom;
 	known->first.allocated = point->allocated_bytes;
 	known->first.reserved = point->reserved_bytes;

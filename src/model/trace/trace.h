@@ -22,6 +22,7 @@
  */
 
 #define NO_ROW UINT32_MAX
+#define NO_POINT_TRACK INT32_MAX
 #define NO_NUMBER INT64_MIN /* "the file does not say", for int64_t fields */
 
 /* Traits of a TSCOPE_SPAN_CPU_OP. */
@@ -72,8 +73,7 @@ struct work_traits {
 	bool pageable;     /* one side of a copy is pageable host memory */
 	bool graph;        /* its args say that a graph replay launched it */
 	uint8_t nothing;   /* 0 */
-	/* Id of the path of the module that a graph's node was annotated with; 0: of none. */
-	uint32_t module;
+	uint32_t module;   /* id of the path that a graph's node was annotated with; 0: none */
 };
 
 /* Why a Python frame is among the rows. */
@@ -301,7 +301,8 @@ struct allocator_point {
 	int64_t allocated_bytes; /* of the whole process, from here on */
 	int64_t reserved_bytes;  /* likewise, or NO_NUMBER */
 	int32_t device;
-	bool is_oom; /* an "[OutOfMemory]" event: a request had just failed */
+	uint32_t track : 31; /* of the thread that asked for it, or NO_POINT_TRACK */
+	uint32_t is_oom : 1; /* an "[OutOfMemory]" event: a request had just failed */
 };
 
 /* A device that ran something. */
@@ -370,8 +371,7 @@ struct tscope_trace {
 	uint64_t frame_count;      /* Python frames in the file, kept or not */
 	size_t chosen_frame_count; /* rows of frames, where not all are kept */
 	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count,
-		work_shape_count;
-	size_t op_place_count, op_place_capacity;
+		work_shape_count, op_place_count, op_place_capacity;
 	size_t op_id_capacity, call_capacity, call_id_capacity, device_event_capacity,
 		collective_capacity, op_inputs_capacity, work_shape_capacity;
 
