@@ -48,7 +48,9 @@ static inline const char *behind_id(const char *name, const char *id)
 size_t tsi_analyzer_split(const char *id, const char **rest)
 {
 	*rest = NULL;
-	for (size_t i = 0; *id && i < TSI_COUNT_OF(ids); i++) {
+	if (!*id)
+		return TSI_COUNT_OF(ids);
+	for (size_t i = 0; i < TSI_COUNT_OF(ids); i++) {
 		if (memcmp(ids[i], id, 2) != 0)
 			continue;
 		const char *behind = behind_id(id, ids[i]);

@@ -15,11 +15,11 @@ const struct tscope_fact_def *tsi_find_fact(const char *id, size_t *analyzer, si
 	if (!name)
 		return NULL;
 	const struct tscope_analyzer_def *def = tscope_analyzer(*analyzer);
-	size_t count = def->fact_count, i = 0;
-	while (i < count && !tsi_is_same_name(def->facts[i].name, name))
-		i++;
-	*fact = i;
-	return i < count ? &def->facts[i] : NULL;
+	const struct tscope_fact_def *found = def->facts, *end = found + def->fact_count;
+	while (found < end && !tsi_is_same_name(found->name, name))
+		found++;
+	*fact = (size_t)(found - def->facts);
+	return found < end ? found : NULL;
 }
 
 bool tscope_analysis_find(const struct tscope_analysis *analysis, const char *id,

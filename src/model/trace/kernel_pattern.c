@@ -36,9 +36,26 @@ static struct str without_result(struct str name)
 	return name;
 }
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* Where eight characters begin of which one may be '<', '>' or '(', or fewer are left. */
+static inline size_t skip_plain(struct str name, size_t at)
+{
+	for (uint64_t bytes; at + sizeof(bytes) <= name.length; at += sizeof(bytes)) {
+		memcpy(&bytes, name.data + at, sizeof(bytes));
+		uint64_t angles = (bytes | EACH_BYTE * ('<' ^ '>')) ^ EACH_BYTE * '>';
+		uint64_t opens = bytes ^ EACH_BYTE * '(';
+		if (((angles - EACH_BYTE) & ~angles & EACH_BYTE * 0x80) |
+		    ((opens - EACH_BYTE) & ~opens & EACH_BYTE * 0x80))
+			break;
+	}
+	return at;
+}
+
 static size_t head_length(struct str name)
 {
 	for (size_t at = 0, skipped;; at += skipped) {
+		at = skip_plain(name, at);
 		while (at < name.length && name.data[at] != '<' && name.data[at] != '(')
 			at++;
 		skipped = nameless(from(name, at));
@@ -52,14 +69,17 @@ static size_t arguments_end(struct str name, size_t at)
 {
 	int depth = 0;
 
-	for (; at < name.length; at++) {
-		char c = name.data[at];
-		if (c == '<')
-			depth++;
-		else if (c == '>' && name.data[at - 1] != '-')
-			depth--;
-		else if (c == '(' && depth <= 0)
-			break;
+	while ((at = skip_plain(name, at)) < name.length) {
+		size_t end = name.length - at < 8 ? name.length : at + 8;
+		for (; at < end; at++) {
+			char c = name.data[at];
+			if (c == '<')
+				depth++;
+			else if (c == '>' && name.data[at - 1] != '-')
+				depth--;
+			else if (c == '(' && depth <= 0)
+				return at;
+		}
 	}
 	return at;
 }

@@ -257,51 +257,70 @@ static bool is_in_package(struct str path, struct str package)
 }
 
 /* Files and packages of Python and of what runs a user's code, where their folder is cut off. */
-static const struct str library_files[] = {
-	TEXT("torch/"),
-	TEXT("torchvision/"),
-	TEXT("torchgen/"),
-	TEXT("triton/"),
-	TEXT("tqdm/"),
-	TEXT("numpy/"),
-	TEXT("asyncio/"),
-	TEXT("concurrent/"),
-	TEXT("contextlib.py"),
-	TEXT("functools.py"),
-	TEXT("importlib/"),
-	TEXT("inspect.py"),
-	TEXT("logging/"),
-	TEXT("queue.py"),
-	TEXT("multiprocessing/"),
-	TEXT("runpy.py"),
-	TEXT("selectors.py"),
-	TEXT("socket.py"),
-	TEXT("subprocess.py"),
-	TEXT("threading.py"),
-	TEXT("typing.py"),
-	TEXT("warnings.py"),
-	TEXT("typing_extensions.py"),
-	TEXT("collections/"),
-	TEXT("_collections_abc.py"),
-	TEXT("ctypes/"),
-	TEXT("encodings/"),
-	TEXT("json/"),
-	TEXT("abc.py"),
-	TEXT("ast.py"),
-	TEXT("copy.py"),
-	TEXT("dataclasses.py"),
-	TEXT("enum.py"),
-	TEXT("os.py"),
-	TEXT("pickle.py"),
-	TEXT("random.py"),
-	TEXT("re.py"),
-	TEXT("re/"),
-	TEXT("tempfile.py"),
-	TEXT("types.py"),
-	TEXT("weakref.py"),
-	TEXT("_weakrefset.py"),
-	TEXT("einops/"),
-};
+#define LIBRARIES(X)                                                                               \
+	X("torch/")                                                                                \
+	X("torchvision/")                                                                          \
+	X("torchgen/")                                                                             \
+	X("triton/")                                                                               \
+	X("tqdm/")                                                                                 \
+	X("numpy/")                                                                                \
+	X("asyncio/")                                                                              \
+	X("concurrent/")                                                                           \
+	X("contextlib.py")                                                                         \
+	X("functools.py")                                                                          \
+	X("importlib/")                                                                            \
+	X("inspect.py")                                                                            \
+	X("logging/")                                                                              \
+	X("queue.py")                                                                              \
+	X("multiprocessing/")                                                                      \
+	X("runpy.py")                                                                              \
+	X("selectors.py")                                                                          \
+	X("socket.py")                                                                             \
+	X("subprocess.py")                                                                         \
+	X("threading.py")                                                                          \
+	X("typing.py")                                                                             \
+	X("warnings.py")                                                                           \
+	X("typing_extensions.py")                                                                  \
+	X("collections/")                                                                          \
+	X("_collections_abc.py")                                                                   \
+	X("ctypes/")                                                                               \
+	X("encodings/")                                                                            \
+	X("json/")                                                                                 \
+	X("abc.py")                                                                                \
+	X("ast.py")                                                                                \
+	X("copy.py")                                                                               \
+	X("dataclasses.py")                                                                        \
+	X("enum.py")                                                                               \
+	X("os.py")                                                                                 \
+	X("pickle.py")                                                                             \
+	X("random.py")                                                                             \
+	X("re.py")                                                                                 \
+	X("re/")                                                                                   \
+	X("tempfile.py")                                                                           \
+	X("types.py")                                                                              \
+	X("weakref.py")                                                                            \
+	X("_weakrefset.py")                                                                        \
+	X("einops/")
+
+#define WHOLE(text) TEXT(text),
+#define FIRST(text) text[0],
+
+static const struct str library_files[] = { LIBRARIES(WHOLE) };
+/* Side by side: most files begin with a letter that few of these begin with. */
+static const char library_letters[] = { LIBRARIES(FIRST) };
+
+static bool is_library(struct str file)
+{
+	const char *end = library_letters + sizeof(library_letters), *at = library_letters;
+
+	while ((at = memchr(at, file.data[0], (size_t)(end - at))) != NULL) {
+		struct str library = library_files[at++ - library_letters];
+		if (is_at(file, 0, library) &&
+		    (library.data[library.length - 1] == '/' || file.length == library.length))
+			return true;
+	}
+	return false;
+}
 
 struct str tsi_module_name(struct str name)
 {
@@ -323,14 +342,8 @@ bool tsi_is_user_frame(struct str name)
 
 	if (!file.length || file.data[0] == '<')
 		return false;
-	bool is_absolute = file.data[0] == '/';
-	for (size_t i = 0; !is_absolute && i < TSI_COUNT_OF(library_files); i++) {
-		struct str library = library_files[i];
-		if (file.data[0] != library.data[0] || !is_at(file, 0, library))
-			continue;
-		if (library.data[library.length - 1] == '/' || file.length == library.length)
-			return false;
-	}
+	if (is_library(file))
+		return false;
 	for (size_t i = 0; i < TSI_COUNT_OF(installed); i++)
 		if (tsi_str_find(file, installed[i]) >= 0)
 			return false;
