@@ -73,6 +73,11 @@ const struct tscope_report_format *tscope_report_format(size_t format);
 /* A name → its format; false: no such format. */
 bool tscope_report_format_parse(const char *name, size_t *format);
 
+enum { TSCOPE_SECTION_NAME_MAX = 32 }; /* room for any, with its NUL */
+
+/* The name of a section by its index: "critical-path". Returns false if there are no more. */
+bool tscope_report_section(size_t section, char name[TSCOPE_SECTION_NAME_MAX]);
+
 /* Are all names of a list "kernels,critical-path" sections of some report? The error names one. */
 enum tscope_status tscope_report_check_sections(const char *names, struct tscope_error *err);
 

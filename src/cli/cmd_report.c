@@ -92,6 +92,34 @@ static bool has_rank(const struct tscope_runs *runs, const struct tscope_rank_ch
 	return !rank->is_chosen;
 }
 
+/* "tscope: --rank 7: no file of that rank was read; ranks 0 to 3 were" */
+static void say_ranks(const struct tscope_runs *runs, const struct tscope_rank_choice *rank)
+{
+	char text[96];
+	int64_t lowest = INT64_MAX, highest = -1;
+
+	for (size_t i = 0; i < tscope_runs_count(runs); i++) {
+		for (size_t k = 0; k < tscope_run_rank_count(tscope_runs_get(runs, i)); k++) {
+			int64_t number = tscope_run_rank_number(tscope_runs_get(runs, i), k);
+			lowest = number < lowest ? number : lowest;
+			highest = number > highest ? number : highest;
+		}
+	}
+	if (highest < 0)
+		snprintf(text, sizeof(text), " %llu: no file says its rank",
+			 (unsigned long long)rank->number);
+	else if (lowest == highest)
+		snprintf(text, sizeof(text),
+			 " %llu: no file of that rank was read, only of rank %lld",
+			 (unsigned long long)rank->number, (long long)lowest);
+	else
+		snprintf(text, sizeof(text),
+			 " %llu: no file of that rank was read; the lowest is %lld, the highest "
+			 "%lld",
+			 (unsigned long long)rank->number, (long long)lowest, (long long)highest);
+	say_option("rank", text);
+}
+
 static enum exit_code run_report(const struct options *options)
 {
 	struct tscope_runs *loaded;
@@ -107,7 +135,7 @@ static enum exit_code run_report(const struct options *options)
 	}
 	code = load_runs(&loaded, options);
 	if (loaded && !has_rank(loaded, &options->rank)) {
-		say("--rank: nothing of that rank was read", "", "");
+		say_ranks(loaded, &options->rank);
 		code = EXIT_CODE_USAGE;
 	} else if (loaded)
 		code = worse(code, judge_and_report(loaded, options));

@@ -82,7 +82,12 @@ static enum exit_code fail_unknown_command(const char *word)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		guess_consider(&guess, commands[i]->name);
 	guess_consider(&guess, "help");
-	say_unknown("command", &guess);
+	if (word[0] == '-') {
+		say("unknown option ", word, "; options of commands follow the command");
+	} else {
+		say_unknown("command", &guess);
+	}
+	say("'tscope help' lists the commands", "", "");
 	return EXIT_CODE_USAGE;
 }
 
@@ -147,7 +152,7 @@ static enum exit_code enter_sandbox(const struct options *options)
 	return EXIT_CODE_OK;
 }
 
-/* What holds for a call that is not made: tscope config report --top 5 */
+/* Shows the settings of a hypothetical call: tscope config report --top 5 */
 static enum exit_code show_settings(const struct command *command, int count, char **arguments)
 {
 	struct options options;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <tscope/report.h>
 
-/* What messages are about, while a project file is read. */
+/* Subject of messages while a project file is read. */
 static struct {
 	const char *path;
 	size_t line;
@@ -146,7 +146,7 @@ void guess_consider(struct guess *guess, const char *name)
 		return;
 	distance = word_distance(guess->word, name);
 	/* More than a third of the letters wrong is another word, not a slip. */
-	if (distance > 1 + length / 3)
+	if (distance > (length < 4 ? 1 : (length + 1) / 3))
 		return;
 	if (!guess->name || distance < guess->distance) {
 		guess->name = name;

@@ -38,6 +38,27 @@ static bool fail_not_taken(const struct option_row *row)
 	return false;
 }
 
+/* "tscope: sections are budget, callbacks, …", in lines of a terminal's width. */
+static void say_sections(void)
+{
+	char line[80] = "sections are", name[TSCOPE_SECTION_NAME_MAX],
+	     next[TSCOPE_SECTION_NAME_MAX];
+	bool is_more = tscope_report_section(0, name);
+
+	for (size_t i = 1; is_more; i++) {
+		size_t length = strlen(line);
+
+		is_more = tscope_report_section(i, next);
+		if (length + strlen(name) + 2 > 70) {
+			say(line, "", "");
+			length = (size_t)snprintf(line, sizeof(line), " ");
+		}
+		snprintf(line + length, sizeof(line) - length, " %s%s", name, is_more ? "," : "");
+		memcpy(name, next, sizeof(name));
+	}
+	say(line, "", "");
+}
+
 /* Sets the option's field; false: said what is wrong with the value. NULL: a flag without one. */
 static bool set(struct options *options, const struct option_row *row, const char *value)
 {
@@ -49,6 +70,8 @@ static bool set(struct options *options, const struct option_row *row, const cha
 
 		snprintf(text, sizeof(text), ": %s", err.message);
 		say_option(row->name, text);
+		if (row->check == tscope_report_check_sections)
+			say_sections();
 		return false;
 	}
 	expected = row->parse(value, (char *)options + row->offset);
@@ -247,11 +270,11 @@ static enum exit_code add_project(struct options *options, const char *command)
 		say_nomem();
 		return EXIT_CODE_INTERNAL;
 	}
-	for (int of_command = 0; of_command < 2; of_command++) {
+	for (int is_section = 0; is_section < 2; is_section++) {
 		for (size_t i = 0; i < file->count; i++) {
 			const struct project_entry *entry = &file->entries[i];
 
-			if (!entry->section == !of_command && applies(entry, options, command))
+			if (!entry->section == !is_section && applies(entry, options, command))
 				settings[count++] =
 					(struct option_setting){ row_of(entry), entry->value,
 								 entry->line };
@@ -303,7 +326,7 @@ static enum exit_code set_all(struct options *options, const char *command)
 
 		if (!set(options, setting->row, setting->value))
 			return fail_usage(command);
-		/* Of the project file: another one may stand in the section and be typed. */
+		/* From the project file: another may stand in the section and be typed. */
 		if (setting->line > 0)
 			options->formats.is_given = false;
 	}

@@ -178,7 +178,10 @@ static enum tscope_status fail_unknown(const struct gate_expression *gate, struc
 	if (gate->language == GATES_OF_DIFF)
 		tsi_nearest_consider(&nearest, "new-finding");
 	if (!nearest.name)
-		return tsi_fail(err, TSCOPE_E_FORMAT, "unknown fact or rule '%.*s'",
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"unknown fact or rule '%.*s'; 'tscope report --list-facts' and "
+				"'tscope rules' "
+				"list them",
 				TSI_QUOTE(text));
 	size_t length = strlen(nearest.name);
 	bool is_time = suffix && length > 3 && strcmp(nearest.name + length - 3, "_ns") == 0;

@@ -206,8 +206,12 @@ static void put_untested(const struct panel *panel, const char *verdict)
 			 "no good run before says its step time: nothing to "
 			 "compare the newest with");
 	else if (is_lone)
-		snprintf(text, sizeof(text), "only %s has steps: their time cannot be compared",
-			 strcmp(verdict, "only_a") == 0 ? "A" : "B");
+		snprintf(text, sizeof(text),
+			 "only %s has steps (%" PRId64 "): their time cannot be compared",
+			 strcmp(verdict, "only_a") == 0 ? "A" : "B",
+			 tsi_panel_int(panel, strcmp(verdict, "only_a") == 0
+						      ? "step_change.a_count"
+						      : "step_change.b_count"));
 	else
 		snprintf(text, sizeof(text), "the mean step changed by %s; %s%.300s",
 			 name_change(panel),

@@ -3,8 +3,10 @@
 #include "report/section.h"
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const titles[] = {
@@ -95,6 +97,31 @@ static bool is_known(struct str name)
 	return false;
 }
 
+bool tscope_report_section(size_t section, char name[TSCOPE_SECTION_NAME_MAX])
+{
+	if (section >= TSI_COUNT_OF(titles))
+		return false;
+	snprintf(name, TSCOPE_SECTION_NAME_MAX, "%s", titles[section]);
+	for (char *c = name; *c != '\0'; c++)
+		*c = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
+	return true;
+}
+
+static enum tscope_status fail_section(struct str word, struct tscope_error *err)
+{
+	char names[TSI_COUNT_OF(titles)][TSCOPE_SECTION_NAME_MAX];
+	struct nearest nearest = { .word = word };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(titles); i++) {
+		tscope_report_section(i, names[i]);
+		tsi_nearest_consider(&nearest, names[i]);
+	}
+	if (nearest.name)
+		return tsi_fail(err, TSCOPE_E_FORMAT, "there is no section %.*s; did you mean %s?",
+				TSI_QUOTE(word), nearest.name);
+	return tsi_fail(err, TSCOPE_E_FORMAT, "there is no section %.*s", TSI_QUOTE(word));
+}
+
 enum tscope_status tscope_report_check_sections(const char *names, struct tscope_error *err)
 {
 	struct str rest = tsi_str_of(names);
@@ -102,10 +129,7 @@ enum tscope_status tscope_report_check_sections(const char *names, struct tscope
 	while (rest.length) {
 		struct str name = tsi_str_take(&rest, ',');
 		if (name.length == 0 || !is_known(name))
-			return tsi_fail(err, TSCOPE_E_FORMAT,
-					"there is no section \"%.*s\"; sections have the titles "
-					"that --full shows, such as kernels or critical-path",
-					TSI_QUOTE(name));
+			return fail_section(name, err);
 	}
 	return TSCOPE_OK;
 }
@@ -118,6 +142,26 @@ static bool is_among(const char *names, const char *title)
 		if (is_name_of(tsi_str_take(&rest, ','), title))
 			return true;
 	return false;
+}
+
+static bool has_section(const struct doc *doc, struct str name)
+{
+	for (const struct doc_node *node = doc->first; node; node = node->next)
+		if (node->kind == DOC_NODE_SECTION && is_name_of(name, node->section.title))
+			return true;
+	return false;
+}
+
+static void note_absent(struct doc *doc, const char *names)
+{
+	struct str rest = tsi_str_of(names);
+
+	while (rest.length) {
+		struct str name = tsi_str_take(&rest, ',');
+		if (!has_section(doc, name))
+			tsi_doc_note(doc, "no section %.*s: this input has nothing to show there",
+				     TSI_QUOTE(name));
+	}
 }
 
 void tsi_show_sections(struct doc *doc, const char *names)
@@ -138,4 +182,5 @@ void tsi_show_sections(struct doc *doc, const char *names)
 	}
 	*link = NULL;
 	doc->last = last;
+	note_absent(doc, names);
 }

@@ -50,7 +50,8 @@ static enum tscope_status fail_rule(struct str id, struct tscope_error *err)
 	if (nearest.name)
 		return tsi_fail(err, TSCOPE_E_FORMAT, "unknown rule %.*s; did you mean %s?",
 				TSI_QUOTE(id), nearest.name);
-	return tsi_fail(err, TSCOPE_E_FORMAT, "unknown rule %.*s", TSI_QUOTE(id));
+	return tsi_fail(err, TSCOPE_E_FORMAT, "unknown rule %.*s; 'tscope rules' lists them",
+			TSI_QUOTE(id));
 }
 
 static enum tscope_status fail_parameter(const struct tscope_rule_def *def, struct str name,

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Default reports of all test data fit one screen and begin with the answer.
+"""Default reports of all test data and of all golden cases fit one screen and begin with the answer.
 
 usage: check_screens.py TSCOPE TESTDATA
 """
 import os
 import pathlib
+import re
 import sys
 
 import screen
@@ -18,6 +19,21 @@ PAIRS = [("run_before", "run_after"), ("run_after", "run_before"), ("run_healthy
          ("run_before", "run_after", "run_sick"), ("run_memory", "run_sick")]
 
 
+# Golden cases that ask for more than a screen, or for less.
+OTHER = re.compile(r"--(full|show|format|verbose|all|help|version|quiet|color|steps-of|flamegraph)|COLUMNS|\||;|&|-v\b")
+DEFAULT = re.compile(r"^tscope (trace|report|memory|diff|hang) .*\n?$")
+
+
+def goldens(folder):
+    """(name, text) of cases with one default report."""
+    for script in sorted(folder.glob("*.sh")):
+        golden = script.with_suffix(".stdout.exact")
+        text = script.read_text()
+        if DEFAULT.match(text) and not OTHER.search(text) and golden.exists() and \
+                golden.read_text().count("  more: --full") == 1:
+            yield script.stem, golden.read_text()
+
+
 def main():
     program, testdata = sys.argv[1:]
     screens = screen.Screens(os.path.abspath(program))
@@ -27,6 +43,8 @@ def main():
             screens.check(path.name, path)
     for names in PAIRS:
         screens.check_command("diff " + " ".join(names), "diff", *(folder / name for name in names))
+    for name, text in goldens(pathlib.Path(__file__).parent):
+        screens.check_golden(name, text)
     return screens.exit_status()
 
 

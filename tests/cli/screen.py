@@ -100,6 +100,12 @@ class Screens:
             print(f"# {name}: {problem}")
         self.problem_count += len(problems)
 
+    def check_golden(self, name, text):
+        self.lengths[len(text.splitlines())] += 1
+        for problem in problems_of(text):
+            print(f"# {name}: {problem}")
+            self.problem_count += 1
+
     def exit_status(self):
         lengths = ", ".join(f"{count} of {length}" for length, count in sorted(self.lengths.items()))
         print(f"# {sum(self.lengths.values())} reports; by lines: {lengths}")

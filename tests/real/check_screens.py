@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Default reports of 120 real traces and files about memory fit one screen and begin with the
-answer.
+"""Default reports of 120 real traces and files about memory, of their folders and of pairs of them
+(diff) fit one screen and begin with the answer.
 
 usage: check_screens.py TSCOPE
 """
@@ -13,7 +13,7 @@ import program
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import screen
 
-COUNT = 120
+COUNT, DIFF_COUNT = 120, 40
 MAX_BYTES = 3 << 20
 SUFFIXES = (".json", ".json.gz", ".json.zst", ".pickle", ".pkl", ".bin")
 NO_INPUTS = ("config.json", "truth.")
@@ -27,6 +27,11 @@ def main():
     screens = screen.Screens(program.Program(sys.argv[1]).path)
     for path in paths[::max(1, len(paths) // COUNT)]:
         screens.check(program.short(path), path)
+    for folder in sorted({path.parent for path in paths}):
+        screens.check_command("report " + program.short(folder), "report", folder)
+    pairs = [pair for pair in zip(paths, paths[1:]) if pair[0].parent == pair[1].parent]
+    for pair in pairs[::max(1, len(pairs) // DIFF_COUNT)]:
+        screens.check_command("diff " + program.short(pair[0]), "diff", *pair)
     return screens.exit_status()
 
 

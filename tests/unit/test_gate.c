@@ -98,7 +98,8 @@ static void the_others_are_refused_with_the_reason(void **state)
 		{ "overlap.exposed_comm_ms>1", "unknown fact or rule overlap.exposed_comm_ms; did "
 					       "you mean overlap.exposed_ms?" },
 		{ "kernels.by_name>3", "kernels.by_name is a table, and no fact or rule" },
-		{ "zzzzzzzzzzzzzzzzzzzz>3", "unknown fact or rule 'zzzzzzzzzzzzzzzzzzzz'" },
+		{ "zzzzzzzzzzzzzzzzzzzz>3", "unknown fact or rule 'zzzzzzzzzzzzzzzzzzzz'; 'tscope "
+					    "report --list-facts' and 'tscope rules' list them" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
