@@ -16,7 +16,7 @@
  */
 struct tscope_analysis;
 
-/* What time is divided among, by the attribution analyzer. */
+/* Keys by which the attribution analyzer divides time. */
 enum tscope_grouping {
 	TSCOPE_BY_NOTHING,
 	TSCOPE_BY_MODULE,

@@ -22,7 +22,7 @@ enum tscope_status tscope_hang_open(struct tscope_hang **ret, const char *const 
 				    size_t path_count, const struct tscope_trace_options *options,
 				    struct tscope_error *err);
 
-/* A dump in memory; the name takes the place of a path, and may tell the rank. */
+/* A dump in memory; the name replaces a path, and may contain the rank. */
 struct tscope_hang_dump {
 	const char *name;
 	const void *data;

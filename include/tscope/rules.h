@@ -159,7 +159,7 @@ struct tscope_not_evaluated {
 	const struct tscope_rule_def *rule;
 	const char *reason; /* "no overlap.exposed_ns: no trace was read" */
 	const char *fact;   /* its id where one is absent or in doubt, else NULL */
-	bool is_undecided;  /* the facts are there, and do not tell: too few steps, or in doubt */
+	bool is_undecided;  /* the facts exist but are undecided: too few steps, or in doubt */
 	bool is_suspected;  /* so few as they are, they look as if it should fire */
 	enum tscope_severity worst; /* that its finding could have */
 };

@@ -37,10 +37,10 @@ enum tscope_status tscope_slice_write(FILE *out, const char *path,
 				      struct tscope_error *err);
 
 /*
- * The same of the traces of all ranks of a run, in one file and on one clock, that of the lowest
- * rank: processes are called by their ranks, collectives and who waits for whom are tracks of their
- * own, and "tscope_ranks" says how far each clock was off. It is for viewers: tscope reads the
- * traces that it was made of.
+ * Writes the slice of all ranks of a run, in one file and on one clock, that of the lowest rank:
+ * processes are called by their ranks, collectives and who waits for whom are tracks of their own,
+ * and "tscope_ranks" says how far each clock was off. It is for viewers: tscope reads the traces
+ * that it was made of.
  */
 enum tscope_status tscope_slice_write_run(FILE *out, const struct tscope_run *run,
 					  const struct tscope_slice_options *options,

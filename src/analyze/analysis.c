@@ -123,7 +123,7 @@ enum tscope_status tsi_make_sheets(struct tscope_analysis *analysis, struct tsco
 static bool runs_at(const struct analyzer *analyzer, enum analyzer_level level,
 		    const struct analysis_scope *scope)
 {
-	if (level == LEVEL_RUN && analyzer->of_several_ranks && scope->rank_count < 2)
+	if (level == LEVEL_RUN && analyzer->needs_several_ranks && scope->rank_count < 2)
 		return false;
 	return analyzer->levels & level;
 }
@@ -211,8 +211,8 @@ static enum tscope_status run_trace_jobs(struct tscope_analysis *analysis,
 static enum tscope_status analyze_trace(struct tscope_analysis *analysis,
 					struct analysis_scope *scope, struct tscope_error *err)
 {
-	scope->kernel_kinds = tsi_kernel_kinds(analysis->trace, &analysis->of_trace);
-	enum tscope_status status = tsi_arena_status(&analysis->of_trace, err);
+	scope->kernel_kinds = tsi_kernel_kinds(analysis->trace, &analysis->trace_arena);
+	enum tscope_status status = tsi_arena_status(&analysis->trace_arena, err);
 	if (status == TSCOPE_OK)
 		status = run_trace_jobs(analysis, scope, true, err);
 	if (status != TSCOPE_OK)
@@ -396,7 +396,7 @@ enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct 
 			tsi_arena_deinit(&tsi_sheet_at(analysis, i, slot)->texts);
 	tsi_trace_flops_free(analysis->flops);
 	analysis->flops = NULL;
-	tsi_arena_deinit(&analysis->of_trace);
+	tsi_arena_deinit(&analysis->trace_arena);
 	tsi_free_waiting(analysis);
 	analysis->trace = NULL;
 	analysis->timeline = NULL;
@@ -444,7 +444,7 @@ void tscope_analysis_free(struct tscope_analysis *analysis)
 	free(analysis->sheets);
 	free(analysis->devices);
 	tsi_trace_flops_free(analysis->flops);
-	tsi_arena_deinit(&analysis->of_trace);
+	tsi_arena_deinit(&analysis->trace_arena);
 	tsi_free_waiting(analysis);
 	tsi_steps_deinit(&analysis->steps);
 	tsi_intern_deinit(&analysis->texts);

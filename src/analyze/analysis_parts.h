@@ -12,7 +12,7 @@ struct analysis_device {
 	const char *name; /* "" if not said */
 };
 
-/* What analyzers need that run when they are asked, and how it went. */
+/* Inputs and outcome of analyzers that run on demand. */
 struct waiting {
 	struct analysis_scope scope;
 	struct tscope_analysis_options options;
@@ -25,7 +25,7 @@ struct tscope_analysis {
 	const struct tscope_trace *trace; /* NULL: there was none, or it is closed */
 	const struct tscope_timeline *timeline;
 	struct trace_flops *flops;            /* of the trace, as long as that is open */
-	struct arena of_trace;                /* likewise: kernel_kinds of the scope */
+	struct arena trace_arena;             /* likewise: kernel_kinds of the scope */
 	struct waiting *waiting;              /* likewise, or NULL: analyzers when_asked */
 	const struct tscope_analysis *before; /* answers where no sheet is; NULL: nobody */
 	/* Files about memory, asked before `before`; NULL where there is none. */

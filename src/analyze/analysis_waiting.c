@@ -29,7 +29,7 @@ static const struct places *find_places(struct waiting *waiting)
 	return scope->places;
 }
 
-/* What was asked once and failed is not tried again. */
+/* A failed request is not retried. */
 void tsi_run_waiting(const struct tscope_analysis *analysis, size_t analyzer)
 {
 	struct waiting *waiting = analysis->waiting;

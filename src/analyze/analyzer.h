@@ -75,7 +75,7 @@ struct analysis_scope {
 	const struct tscope_analysis_options *options;
 };
 
-/* What an analyzer looks at. A level without its own value inherits the previous level's. */
+/* Scope of an analyzer. A level without its own value inherits the previous level's. */
 enum analyzer_level {
 	LEVEL_TRACE = 1 << 0, /* a trace; for the whole of it and perhaps for each device */
 	LEVEL_RANK = 1 << 1,  /* the steps of one rank, from records and traces */
@@ -118,7 +118,7 @@ struct analyzer {
 	/* Its tables are a trace's: a level without rows shows those of the level before. */
 	bool keeps_tables;
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
-	bool of_several_ranks;
+	bool needs_several_ranks;
 	/*
 	 * Fills the sheet for a scope. With def.per_device it is called once for each device and
 	 * once for all of them. What cannot be computed is left absent. It cannot fail: the sheet

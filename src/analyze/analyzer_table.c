@@ -35,7 +35,7 @@ static const char ids[][24] = {
 #undef DIFF_ANALYZER
 };
 
-/* What follows an analyzer's id: its end, or a dot and more; NULL: it is another's. */
+/* The rest after an analyzer's id: its end, or a dot and more; NULL: another analyzer's. */
 static inline const char *behind_id(const char *name, const char *id)
 {
 	while (*id && *id == *name) {

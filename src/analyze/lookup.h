@@ -16,7 +16,7 @@ const struct tscope_fact_def *tsi_find_fact(const char *id, size_t *analyzer, si
 /* A fact of the whole. */
 struct tscope_value tsi_lookup(const struct tscope_analysis *analysis, const char *id);
 
-/* Of one scope, with its unit. ABSENT also if the analyzer did not run for this scope. */
+/* A fact of one scope, with its unit. ABSENT also if the analyzer did not run for this scope. */
 struct tscope_value tsi_lookup_fact(const struct tscope_analysis *analysis, int scope,
 				    const char *id, enum tscope_unit *unit);
 

@@ -231,11 +231,11 @@ static void read_damage(const struct document *doc, struct saved_report *report)
 	struct damages damages = { .doc = doc, .report = report };
 	struct plain_value inputs = find_inputs(doc);
 	struct plain_value problems = find(doc, doc->body, "problems");
-	struct plain_value of_trace = find(doc, find(doc, doc->body, "damage"), "message");
+	struct plain_value trace_value = find(doc, find(doc, doc->body, "damage"), "message");
 
 	for (size_t i = 0; i < tsi_plain_length(doc->plain, inputs); i++)
 		add_input(&damages, tsi_plain_item(doc->plain, inputs, i));
-	add_damage(&damages, tsi_plain_item(doc->plain, inputs, 0), of_trace);
+	add_damage(&damages, tsi_plain_item(doc->plain, inputs, 0), trace_value);
 	for (size_t i = 0; i < tsi_plain_length(doc->plain, problems); i++) {
 		struct plain_value problem = tsi_plain_item(doc->plain, problems, i);
 		add_damage(&damages, problem, find(doc, problem, "reason"));

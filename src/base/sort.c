@@ -21,8 +21,8 @@ enum {
 };
 
 /*
- * What an item is: a key and perhaps a value, of 64 bits each. All below is inlined with one of
- * the two forms.
+ * An item: a key and perhaps a value, of 64 bits each. All below is inlined with one of the two
+ * forms.
  */
 struct form {
 	size_t words;
@@ -93,9 +93,9 @@ static TSI_INLINE void distribute(const uint64_t *from, uint64_t *to, size_t cou
 
 	size_t start = 0;
 	for (size_t digit = 0; digit < DIGITS; digit++) {
-		size_t of_digit = next[digit];
+		size_t slot = next[digit];
 		next[digit] = start;
-		start += of_digit;
+		start += slot;
 	}
 	for (size_t i = 0; i < count; i++)
 		copy_item(to, next[digit_of_key(from, i, shift, form)]++, from, i, form);
@@ -209,11 +209,11 @@ static size_t part_numbers(int64_t *items, size_t count, size_t digit, const str
 	size_t low = 0, high = count;
 	for (size_t i = 0; i < high;) {
 		int64_t item = items[i];
-		size_t of_item = digit_of(digits, item);
-		if (of_item < digit) {
+		size_t item_digit = digit_of(digits, item);
+		if (item_digit < digit) {
 			items[i++] = items[low];
 			items[low++] = item;
-		} else if (of_item > digit) {
+		} else if (item_digit > digit) {
 			items[i] = items[--high];
 			items[high] = item;
 		} else {

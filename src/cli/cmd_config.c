@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* What --help calls the default: "auto (default) or never", "rows (default: 10)". */
+/* The default as --help shows it: "auto (default) or never", "rows (default: 10)". */
 static void print_default(const struct option_row *row)
 {
 	const char *help = row->help ? row->help : list_formats("  ");

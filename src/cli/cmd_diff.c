@@ -35,7 +35,7 @@ static enum exit_code judge_saved(const struct tscope_diff_side *side, bool is_s
 	return is_strict ? EXIT_CODE_INPUT : code;
 }
 
-/* What came of opening the sides. */
+/* Result of opening the sides. */
 struct comparing {
 	const struct options *options;
 	struct progress progress;
@@ -124,8 +124,8 @@ static enum exit_code report(const struct tscope_diff *diff, struct comparing *c
 {
 	struct gates gates;
 	enum exit_code code = gates_evaluate_change(&gates, diff, c->options);
-	const struct tscope_diff_report of_diff = { diff, gates.results, gates.count };
-	const struct report_writer writer = { write_diff, &of_diff };
+	const struct tscope_diff_report comparison = { diff, gates.results, gates.count };
+	const struct report_writer writer = { write_diff, &comparison };
 
 	gates_lack(&gates, *c->lack ? c->lack : NULL);
 	if (code == EXIT_CODE_OK)

@@ -118,7 +118,9 @@ static bool shard_of_array(struct tscope_shard *shard)
 	(void)read_number("SLURM_ARRAY_TASK_MIN", &first);
 	(void)read_number("SLURM_ARRAY_TASK_STEP", &step);
 	shard->index = (id - first) / (step ? step : 1);
-	/* Of a batch script SLURM_NTASKS says what it may start, not what it is one of. */
+	/*
+	 * In a batch script SLURM_NTASKS is the number of tasks it may start, not the job's size.
+	 */
 	if (read_number("SLURM_PROCID", &task) &&
 	    read_number("SLURM_STEP_NUM_TASKS", &task_count) && task < task_count) {
 		shard->index = shard->index * task_count + task;
@@ -204,7 +206,7 @@ static bool is_of_file(const struct tscope_error *error)
 	       error->status != TSCOPE_E_INTERNAL;
 }
 
-/* What was wrong with a file; false: nothing is to be kept of it. */
+/* Judges how reading a file went; false: keep nothing of it. */
 static bool judge_outcome(struct mapping *mapping, size_t place, size_t index)
 {
 	struct tscope_map_outcome outcome = tscope_map_outcome(mapping->map, place);

@@ -24,7 +24,7 @@ static void offer_rules(const char *start, const char *suffix)
 	}
 }
 
-/* What a gate may begin with: a fact, a rule, "straggler", "severity". */
+/* Completes the start of a gate: a fact, a rule, "straggler", "severity". */
 static void offer_gates(const char *start)
 {
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --flamegraph needs, of whatever command. */
+/* Flame graphs, for any command. */
 #include "flamegraph.h"
 
 #include "message.h"

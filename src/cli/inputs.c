@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must not be overwritten: hard and symbolic links of one file are that file. */
+/* Inputs, which must not be overwritten: hard and symbolic links of one file are that file. */
 #define _XOPEN_SOURCE 700 /* realpath() */
 #include "inputs.h"
 

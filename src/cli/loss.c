@@ -18,7 +18,7 @@ enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_str
 		char text[64];
 
 		snprintf(text, sizeof(text), "--strict, and %" PRIu64 " %s were dropped",
-			 loss->dropped_count, loss->of_what);
+			 loss->dropped_count, loss->what);
 		say_about(path, text, "");
 	}
 	return is_strict && (loss->damage || loss->dropped_count > 0) ? EXIT_CODE_INPUT

@@ -12,10 +12,10 @@
 struct loss {
 	const struct tscope_error *damage; /* what ended the reading early, or NULL */
 	uint64_t dropped_count;
-	const char *of_what; /* "events" */
+	const char *what; /* "events" */
 };
 
-/* What is missing, for gates_lack(); NULL: nothing. */
+/* Missing input, for gates_lack(); NULL: nothing. */
 static inline const char *loss_text(const struct loss *loss)
 {
 	return loss->damage              ? "the input is damaged: what follows was not read"

@@ -6,8 +6,8 @@
 #include <tscope/error.h>
 
 /*
- * What the program says on standard error, one line each, "tscope: " in front.
- * Texts that the user or an input chose are shown escaped.
+ * Messages on standard error, one line each, "tscope: " in front. Texts that the user or an input
+ * chose are shown escaped.
  */
 
 /*
@@ -28,7 +28,7 @@ void say_about(const char *subject, const char *what, const char *rest);
 /* "tscope: trace.json: gate mfu<0.35 tripped: 0.31 < 0.35"; subject may be NULL */
 void say_gate(const char *subject, const char *gate, const char *verdict, const char *reason);
 
-/* Of --step-marker, in a trace. */
+/* Warns that --step-marker matches nothing in a trace. */
 void say_unmatched(const char *path, const char *marker);
 
 /* "tscope: out of memory" */

@@ -49,7 +49,7 @@ static void block_ending_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* What is ignored, as by nohup, stays so. */
+/* Ignored signals, as by nohup, stay ignored. */
 static void handle_ending_signals(void)
 {
 	struct sigaction action = { .sa_flags = SA_RESETHAND };

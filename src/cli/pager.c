@@ -143,7 +143,7 @@ static bool end(void)
 
 bool pager_show(const char *report, size_t length)
 {
-	/* What interrupts is for the pager; that it ends early is no error. */
+	/* Interrupts are for the pager; its early end is no error. */
 	static const int ignored[] = { SIGPIPE, SIGINT, SIGQUIT };
 	enum { IGNORED_COUNT = sizeof(ignored) / sizeof(ignored[0]) };
 	struct sigaction before[IGNORED_COUNT], ignore = { .sa_flags = 0 };

@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-/* What holds for a call of the command with these options, defaults too, and from where. */
+/* Prints the settings of a call of the command, defaults too, and their origin. */
 void print_settings(const struct options *options, const char *command);
 
 #endif

@@ -317,7 +317,7 @@ static enum exit_code fail_file(const char *path)
 	return is_missing ? EXIT_CODE_USAGE : EXIT_CODE_INPUT;
 }
 
-/* One byte more than the limit tells a file that is too large. Closes fd. */
+/* Reads one byte more than the limit to detect a file that is too large. Closes fd. */
 static enum exit_code read_from(struct project_file *file, int fd)
 {
 	char *text = malloc(MAX_BYTES + 1);

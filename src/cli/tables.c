@@ -266,7 +266,7 @@ static bool put_rows_of(struct walk *walk, const struct tscope_analysis *analysi
 
 enum { ALL_FACTS = -1 };
 
-/* Of the whole and of each device; table: an index, or all facts. */
+/* Visits the whole trace and each device; table: an index, or all facts. */
 static bool put_scopes(struct walk *walk, const struct tscope_analysis *analysis, size_t analyzer,
 		       int table)
 {
@@ -286,7 +286,7 @@ static bool put_scopes(struct walk *walk, const struct tscope_analysis *analysis
 	return is_good;
 }
 
-/* Of the run, whose rank is NULL, and of each rank. */
+/* Visits the run, whose rank is NULL, and each rank. */
 static bool put_analyses(struct walk *walk, size_t analyzer, int table)
 {
 	const struct tscope_run *run = walk->source->run;

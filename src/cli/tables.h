@@ -31,7 +31,7 @@ struct table_store {
 	bool (*end)(struct table_store *store);
 };
 
-/* What of one run is exported. */
+/* The exported part of one run. */
 struct table_source {
 	const struct tscope_run *run;
 	const struct tscope_diagnosis *diagnosis;

@@ -415,7 +415,7 @@ static bool write_database(struct database *db, struct table_source *sources, si
 		is_good = sqlite.busy_timeout(db->handle, BUSY_MS) == SQLITE_OK &&
 			  write_runs(db, sources, count);
 	sqlite.finalize(db->insert);
-	/* What is not committed is rolled back. */
+	/* Uncommitted changes are rolled back. */
 	sqlite.close(db->handle);
 	return is_good;
 }

@@ -2,7 +2,7 @@
 #ifndef TSCOPE_CLI_TERMS_H
 #define TSCOPE_CLI_TERMS_H
 
-/* What the words of reports mean, a line each, on standard output. */
+/* Prints the terms of reports with their meaning, a line each. */
 void terms_print(void);
 
 #endif

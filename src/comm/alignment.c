@@ -289,7 +289,7 @@ static void find_end_instances(struct op_alignment *alignment, struct end_instan
 			instances->refs[instances->count++] = cursor.refs;
 }
 
-/* Of the keys that were counted last. */
+/* Compares the keys that were counted last. */
 static void compare_ends(struct op_alignment *alignment, struct end_agreement *ends)
 {
 	struct end_instances instances;

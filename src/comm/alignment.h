@@ -24,10 +24,13 @@ struct op_range {
 	size_t first, count; /* in refs */
 };
 
-/* Of an op that cannot be distinguished from its neighbours where some are missing: no instance. */
+/*
+ * Key of an op that cannot be distinguished from its neighbours where some are missing: no
+ * instance.
+ */
 #define NO_KEY UINT64_MAX
 
-/* What became of the instances. */
+/* Outcome for the instances. */
 enum alignment_verdict {
 	ALIGNED_MATCHED,
 	ALIGNED_MISMATCHED, /* kinds, sizes or types differ */
@@ -56,7 +59,7 @@ struct op_alignment {
 	struct alignment_tally tally;
 	struct end_agreement *ends;        /* by rank: of what matches, with the first rank */
 	uint64_t window_begin, window_end; /* first and last key that all ranks have */
-	/* Of the way to align that is tried. */
+	/* Keys of the alignment being tried. */
 	uint64_t *other_keys;
 	struct end_agreement *other_ends;
 	struct sort_pair *pairs, *scratch;
@@ -119,7 +122,7 @@ struct instance_cursor {
 	size_t at;
 };
 
-/* Of an alignment that is not refused. */
+/* The alignment must not be refused. */
 struct instance_cursor tsi_instances(struct op_alignment *alignment);
 bool tsi_next_instance(const struct op_alignment *alignment, struct instance_cursor *cursor);
 

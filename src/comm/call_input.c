@@ -67,7 +67,7 @@ static struct str take_type(struct str *types)
 	return tsi_str_trim(tsi_str_take(types, ','));
 }
 
-/* Of a signature as struct op_inputs has it: "[[17802], []] float, Scalar". */
+/* Parses a signature of struct op_inputs: "[[17802], []] float, Scalar". */
 static void read_arguments(struct call_arguments *arguments, struct str signature)
 {
 	size_t end = signature.length;

@@ -25,7 +25,7 @@ struct str tsi_read_comm_call(const struct tscope_trace *trace, uint32_t call, u
 /* The annotation of a backend ("nccl:all_to_all") that encloses a launch call, or NO_ROW. */
 uint32_t tsi_find_comm_annotation(const struct tscope_trace *trace, uint32_t call);
 
-/* What such an annotation, or a span like it, says by its name. */
+/* The collective that such an annotation, or a span like it, names. */
 enum collective_kind tsi_kind_of_annotation(const struct tscope_trace *trace, uint32_t row);
 
 #endif

@@ -36,7 +36,7 @@
 /* Clocks differ by millionths. No more than a tenth is believed: few samples have a bound, too. */
 static const double max_drift = 0.1;
 
-/* A drift is told if it is so many standard deviations from 0 and moves the clock so far. */
+/* A drift is reported if it is so many standard deviations from 0 and moves the clock so far. */
 static const double min_drift_deviations = 6;
 static const double min_drift_ns = 1000;
 
@@ -89,7 +89,7 @@ int64_t tsi_clock_line_time(const struct clock_line *line, int64_t time_ns)
 
 /* ---- medians ---- */
 
-/* Of at least one; reorders them. */
+/* Takes at least one number; reorders them. */
 static double median(double *numbers, size_t count)
 {
 	qsort(numbers, count, sizeof(*numbers), tsi_compare_doubles);
@@ -136,7 +136,7 @@ static struct point point_of(const struct fit *fit, int64_t from_ns, int64_t tim
 	return (struct point){ (double)((tsi_wide)time_ns - fit->reference_ns), (double)ahead_ns };
 }
 
-/* What lies above its neighbours' connection forbids no line that they do not forbid. */
+/* A point above its neighbours' connection excludes no further line. */
 static bool is_above(struct point left, struct point point, struct point right)
 {
 	return (point.y - left.y) * (right.x - left.x) >= (right.y - left.y) * (point.x - left.x);

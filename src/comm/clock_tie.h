@@ -30,7 +30,7 @@ struct clock_tie {
 	size_t count;              /* samples */
 };
 
-/* What the base shows when a clock shows time_ns. Saturates. */
+/* The base clock's time at this clock's time_ns. Saturates. */
 int64_t tsi_clock_line_time(const struct clock_line *line, int64_t time_ns);
 
 /* The tie of the samples; count ≥ 1, in any order. O(count). arena: remembers a failure. */

@@ -86,7 +86,7 @@ static size_t list_sightings(struct clock_search *search, struct sort_pair *sigh
 	return count;
 }
 
-/* Of a pair of ranks; samples is room for one of each sighting. */
+/* Fits the tie of a pair of ranks; samples has room for one per sighting. */
 static void fit_tie(struct clock_search *search, const struct sort_pair *sightings, size_t count,
 		    struct clock_sample *samples)
 {

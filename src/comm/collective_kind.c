@@ -44,7 +44,7 @@ static const struct meaning protocols[] = {
 	{ WORD("_Simple"), "simple" },
 };
 
-/* What the first of these words that the name has says; "" without any. */
+/* The meaning of the first of these words in the name; "" without any. */
 static const char *find_meaning(const struct meaning *meanings, size_t count, struct str name)
 {
 	for (size_t i = 0; i < count; i++)

@@ -13,7 +13,7 @@ enum {
 	RESOLUTION_NS = 2000,   /* older traces have whole µs at begin and end */
 };
 
-/* What drift does not explain of a change, without its sign. */
+/* The part of a change that drift does not explain, without its sign. */
 static int64_t beyond_drift(int64_t change, int64_t drift)
 {
 	if (change == INT64_MIN)

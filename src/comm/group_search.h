@@ -66,7 +66,7 @@ uint32_t tsi_add_stated_group(struct group_search *search, struct stated_group *
 /* Makes groups of pairs with messages, and writes group_of_op of these (message_pairs.c). */
 void tsi_find_message_pairs(struct world *world);
 
-/* Divides ops among groups and writes group_of_op; ops of which nothing can be told stay. */
+/* Divides ops among groups and writes group_of_op; undecidable ops stay. */
 void tsi_infer_groups(struct group_search *search, const struct op_pool *pool);
 
 #endif

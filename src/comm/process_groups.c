@@ -244,12 +244,12 @@ static void find_stated_ranks(struct group_search *search, struct stated_group *
 /* Finds the stated groups. Returns the index of that with a key, or NO_ROW; NULL without memory. */
 static uint32_t *find_stated(struct group_search *search)
 {
-	uint32_t *of_key = tsi_latch_rows(&search->arena, find_keys(search));
+	uint32_t *rows_by_key = tsi_latch_rows(&search->arena, find_keys(search));
 
-	for (uint32_t i = 0; of_key && i < search->local_count; i++) {
+	for (uint32_t i = 0; rows_by_key && i < search->local_count; i++) {
 		const struct local_group *local = &search->locals[i];
 
-		if (!local->has_members || of_key[local->key] != NO_ROW)
+		if (!local->has_members || rows_by_key[local->key] != NO_ROW)
 			continue;
 		struct stated_group *stated =
 			tsi_arena_push(&search->arena, &search->stated, &search->stated_count,
@@ -257,10 +257,10 @@ static uint32_t *find_stated(struct group_search *search)
 		if (!stated)
 			return NULL;
 		*stated = (struct stated_group){ i, local->key, local->set, NULL, 0, NO_ROW };
-		of_key[local->key] = (uint32_t)search->stated_count - 1;
+		rows_by_key[local->key] = (uint32_t)search->stated_count - 1;
 		find_stated_ranks(search, stated);
 	}
-	return search->arena.has_failed ? NULL : of_key;
+	return search->arena.has_failed ? NULL : rows_by_key;
 }
 
 /* One list for all ranks that state the group. */
@@ -293,12 +293,12 @@ uint32_t tsi_add_stated_group(struct group_search *search, struct stated_group *
 	return stated->group;
 }
 
-static void assign_stated(struct group_search *search, const uint32_t *of_key)
+static void assign_stated(struct group_search *search, const uint32_t *rows_by_key)
 {
 	struct world *world = search->world;
 
 	for (size_t i = 0; i < search->local_count; i++) {
-		uint32_t stated = of_key[search->locals[i].key];
+		uint32_t stated = rows_by_key[search->locals[i].key];
 
 		if (search->locals[i].is_used && stated != NO_ROW)
 			tsi_add_stated_group(search, &search->stated[stated]);
@@ -308,7 +308,8 @@ static void assign_stated(struct group_search *search, const uint32_t *of_key)
 		size_t first = search->first_local[rank];
 
 		for (size_t i = 0; i < log->op_count; i++) {
-			uint32_t stated = of_key[search->locals[first + log->ops[i].group].key];
+			uint32_t stated =
+				rows_by_key[search->locals[first + log->ops[i].group].key];
 
 			if (!tsi_is_message(log, &log->ops[i]) && stated != NO_ROW)
 				world->group_of_op[rank][i] = search->stated[stated].group;
@@ -319,7 +320,7 @@ static void assign_stated(struct group_search *search, const uint32_t *of_key)
 /* ---- the rest ---- */
 
 /* Does it say anything that groups can be distinguished by? */
-static bool is_told(const struct local_group *local)
+static bool is_stated(const struct local_group *local)
 {
 	return local->description != 0 || local->name != 0 || local->size != NO_NUMBER;
 }
@@ -340,7 +341,7 @@ static size_t collect_rest(const struct group_search *search, struct sort_pair *
 			if (world->group_of_op[rank][i] != NO_ROW ||
 			    tsi_is_message(log, &log->ops[i]))
 				continue;
-			ops[count++] = (struct sort_pair){ is_told(local) ? local->key : NO_ROW,
+			ops[count++] = (struct sort_pair){ is_stated(local) ? local->key : NO_ROW,
 							   (uint64_t)rank << 32 | i };
 		}
 	}
@@ -423,10 +424,10 @@ static void fill_ranks(struct group_search *search)
 static void find_groups(struct group_search *search)
 {
 	read_groups(search);
-	uint32_t *of_key = search->arena.has_failed ? NULL : find_stated(search);
-	if (!of_key)
+	uint32_t *rows_by_key = search->arena.has_failed ? NULL : find_stated(search);
+	if (!rows_by_key)
 		return;
-	assign_stated(search, of_key);
+	assign_stated(search, rows_by_key);
 	tsi_find_message_pairs(search->world);
 	if (!search->world->arena.has_failed)
 		assign_rest(search);

@@ -112,7 +112,7 @@ uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
 
 /* ---- joining windows ---- */
 
-/* What ids and indices of the appended log become in the one that grows. */
+/* Ids and indices of the appended log in the one that grows. */
 struct renumbering {
 	struct rank_log *to;
 	const struct rank_log *from;

@@ -144,7 +144,7 @@ TSI_MUST_CHECK
 enum tscope_status tsi_rank_log_init(struct rank_log *log, struct tscope_error *err);
 void tsi_rank_log_deinit(struct rank_log *log); /* fine on a zeroed struct */
 
-/* Of a trace that is still open (rank_log_fill.c). A trace without communication has no ops. */
+/* Logs a trace that is still open (rank_log_fill.c). A trace without communication has no ops. */
 TSI_MUST_CHECK
 enum tscope_status tsi_rank_log_fill(struct rank_log *log, const struct tscope_trace *trace,
 				     const struct tscope_timeline *timeline,

@@ -5,7 +5,7 @@
 #include "base/codec.h"
 #include "comm/rank_log.h"
 
-/* What is read goes to a log that was initialised and is empty. */
+/* The log must be initialised and empty. */
 void tsi_code_rank_log(struct codec *codec, struct rank_log *log);
 
 #endif

@@ -12,7 +12,7 @@
 #include "model/trace/classify.h"
 
 enum {
-	/* What begins or ends so near to the edge of a capture may have been cut off by it. */
+	/* Events that begin or end this near to the edge of a capture may have been cut off. */
 	EDGE_NS = 1000,
 };
 

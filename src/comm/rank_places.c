@@ -14,7 +14,7 @@
 #include "model/trace/classify.h"
 #include "timeline/flatten.h"
 
-/* Of the time of all steps; what takes less makes no rank late. */
+/* Share of all steps' time below which a place makes no rank late. */
 static const double min_share = 0.002;
 
 static bool is_place(const struct tscope_trace *trace, uint32_t row)

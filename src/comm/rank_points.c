@@ -96,7 +96,7 @@ static void add_mark(struct point_walk *walk, int64_t time_ns, struct mark mark)
 		(struct sort_pair){ tsi_sort_key_of_int64(time_ns), pack(mark) };
 }
 
-/* Of marks at one time the end of a window is first and ops are last: order of adding. */
+/* At equal times the end of a window comes first and ops come last: the order of adding. */
 static void add_marks(struct point_walk *walk)
 {
 	const struct rank_log *log = walk->log;
@@ -251,8 +251,8 @@ static uint32_t last_ended(const struct point_walk *walk, int64_t end_ns)
 }
 
 /*
- * Of the ops that go on after a stretch the first to end, or NO_ROW where each goes on for too long
- * to have been waited for. An end is looked at for few stretches: those must get ever longer.
+ * Among ops that go on after a stretch the first to end, or NO_ROW if each goes on for too long to
+ * have been waited for. An end is checked for few stretches: those must get ever longer.
  */
 static uint32_t first_to_end(const struct point_walk *walk, const struct stretch *exposed)
 {

@@ -80,7 +80,7 @@ static bool has_ended(struct replay_run *run, uint32_t rank, uint32_t number)
 	return false;
 }
 
-/* What was reached during the standstill was reached at its end at the latest. */
+/* Points reached during the standstill are reached at its end at the latest. */
 static void end_standstill(struct replay_run *run, uint32_t rank)
 {
 	struct replay_rank_run *at = &run->ranks[rank];
@@ -118,7 +118,7 @@ static bool pass_resume(struct replay_run *run, uint32_t rank, uint32_t op)
 		resume(run, rank, op, INT64_MIN);
 		return true;
 	}
-	/* What was ready before the ranks began is no part of the graph. */
+	/* Ops that were ready before the ranks began are not in the graph. */
 	if (!tsi_is_played(&run->graph->ops[number])) {
 		resume(run, rank, NO_ROW, tsi_later(at->work_ns, still_ns_of(run, rank, at->next)));
 		return true;

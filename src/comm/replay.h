@@ -149,7 +149,7 @@ void tsi_replay(struct replay *replay, const struct replay_graph *graph,
 		const struct replay_change *change);
 void tsi_replay_deinit(struct replay *replay); /* fine on a zeroed struct */
 
-/* What a rank takes to launch after the barrier before a point; it is local. */
+/* A rank's launch time after the barrier before a point; it is local. */
 int64_t tsi_replay_launch_ns(const struct replay_graph *graph, uint32_t rank, size_t point);
 
 /* Time of a rank's step that counts. */

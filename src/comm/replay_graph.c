@@ -143,7 +143,7 @@ static void link_played(struct graph_making *making, uint32_t rank)
 	size_t first = making->graph->ranks[rank].first_op;
 	const uint32_t *matches = world->match_of_op ? world->match_of_op[rank] : NULL;
 
-	/* Of a large job few are played: the others take no memory while nobody writes to them. */
+	/* Few ranks of a large job are played; the others take no memory until written to. */
 	for (size_t i = 0; i < world->logs[rank].op_count; i++) {
 		if (making->ready_at[i] == NO_ROW)
 			continue;

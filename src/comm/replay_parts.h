@@ -6,7 +6,7 @@
 #include "comm/latch.h"
 #include "comm/replay.h"
 
-/* What the files of the replay share. */
+/* Shared by the files of the replay. */
 
 /* Finds the steps that all ranks have and that count, and where each rank begins. */
 void tsi_replay_find_steps(struct replay_graph *graph);

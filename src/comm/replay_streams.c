@@ -62,7 +62,7 @@ static void sort_by_end(struct stream_joining *joining)
 	tsi_sort_pairs(joining->pairs, joining->scratch, joining->count);
 }
 
-/* Of several the last to end; none where that of its own stream ended as shortly before it. */
+/* The last to end of several; none if that of its own stream ended as shortly before it. */
 static size_t find_awaited(const struct stream_joining *joining, size_t number)
 {
 	const struct replay_link *link = &joining->graph->ops[number];
@@ -80,7 +80,7 @@ static size_t find_awaited(const struct stream_joining *joining, size_t number)
 
 		if (end_of(joining, other) < since_ns)
 			break;
-		/* Of those that begin and end at once, none waits for a later one. */
+		/* Among ops that begin and end together, none waits for a later one. */
 		if (joining->first_op + other < number && joining->ops[other].stream != op->stream)
 			return joining->first_op + other;
 	}

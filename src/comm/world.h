@@ -31,7 +31,7 @@ struct process_group {
 	const char *name;       /* description, else name, of its lowest rank; "" */
 	bool is_inferred;       /* nobody says its members: order and size did */
 	bool is_point_to_point; /* of two: sends and receives */
-	/* Of its instances, each counted once: */
+	/* Counts of instances, each counted once: */
 	uint64_t matched_count;
 	/* Kind, size or dtype differ, or it ended on one rank before it began on another. */
 	uint64_t mismatched_count;
@@ -75,7 +75,7 @@ struct rank_clock {
 	 * nobody ends before the last has begun. Errors on the way through other ranks add up.
 	 */
 	int64_t error_ns;
-	/* Of matched ends after correction, against the rank through which it is tied: */
+	/* Residuals of matched ends after correction, against the rank through which it is tied: */
 	int64_t residual_ns;  /* their robust standard deviation, */
 	uint64_t match_count; /* and how many they are; 0 of the lowest rank */
 };

@@ -36,7 +36,7 @@ static const struct foreign_head heads[] = {
 	{ TEXT("\xfe\xff"), TEXT(""), "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
 	{ TEXT("SQLite format 3"), TEXT("CUPTI_ACTIVITY_KIND_"), NSYS },
 	{ TEXT("SQLite format 3"), TEXT("experiment_tags"), MLFLOW_DATABASE },
-	/* Of a run, of an experiment; keys are in the order of the alphabet. */
+	/* Keys of a run and of an experiment, in alphabetical order. */
 	{ TEXT("artifact_"), TEXT("\nlifecycle_stage: "), MLFLOW_META },
 	{ TEXT("experiment_id: "), TEXT("\nlifecycle_stage: "), MLFLOW_META },
 	{ TEXT("NVIDIA"), TEXT(""), NSYS },

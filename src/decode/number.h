@@ -95,9 +95,7 @@ static inline unsigned take_digits(const char *p, uint64_t *value)
 	return count;
 }
 
-/*
- * The same for sixteen: how many digits are at p (digits_at_16), and their value.
- */
+/* For sixteen bytes: how many digits are at p (digits_at_16), and their value. */
 #if defined(TSI_SCAN_AVX2)
 
 /*

@@ -11,7 +11,7 @@
  */
 enum page_use {
 	PAGE_NONE,     /* not HTML */
-	PAGE_UNKNOWN,  /* HTML: whether it holds what we read only reading it will tell */
+	PAGE_UNKNOWN,  /* HTML: only reading it shows whether it holds a trace */
 	PAGE_TRACE,    /* a trace within the viewer of Chrome's traces: VizTracer's pages */
 	PAGE_SNAPSHOT, /* torch's memory_viz: plain_page.c */
 	PAGE_FOREIGN,  /* known, and holds nothing that we read */

@@ -142,8 +142,8 @@ static bool fits_name(const struct device_row *row, const struct name *name)
 /* How a row's memory compares with the known size, least certain first. */
 enum memory_fit {
 	MEMORY_WRONG,
-	MEMORY_UNTOLD, /* nothing says how much there is */
-	MEMORY_ANY,    /* the row is of no certain size */
+	MEMORY_UNKNOWN, /* nothing says how much there is */
+	MEMORY_ANY,     /* the row is of no certain size */
 	MEMORY_RIGHT,
 	MEMORY_FIT_COUNT,
 };
@@ -171,7 +171,7 @@ static enum memory_fit fit_memory(const struct tscope_device *device, const stru
 		return MEMORY_ANY;
 	if (traits->total_bytes > 0 && is_whole)
 		return is_size_near(device, traits->total_bytes) ? MEMORY_RIGHT : MEMORY_WRONG;
-	return names_memory(name, device) ? MEMORY_RIGHT : MEMORY_UNTOLD;
+	return names_memory(name, device) ? MEMORY_RIGHT : MEMORY_UNKNOWN;
 }
 
 /* The rows that are left: those with all units of the device, where there are such. */

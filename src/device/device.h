@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <tscope/device.h>
 
-/* What a trace knows about a device. */
+/* Device properties in a trace. */
 struct device_traits {
 	const char *name;    /* as the driver calls it; may be "" */
 	int64_t sm_count;    /* or a number below 1: not said */

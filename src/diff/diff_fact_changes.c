@@ -154,7 +154,7 @@ static bool are_numbers(const struct compared_fact *fact)
 	       tsi_diff_number(fact->values[TSCOPE_SIDE_B], &number);
 }
 
-/* Of a trend: what is median there takes the place of A. */
+/* In a trend the median takes the place of A. */
 static struct trend_figure read_trend(struct compared_fact *fact, const struct tests *tests)
 {
 	const struct tscope_analyzer_def *def = tscope_analyzer(fact->analyzer);

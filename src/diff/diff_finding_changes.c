@@ -56,13 +56,13 @@ struct changed {
 	const char *severities[TSCOPE_SIDE_COUNT]; /* NULL: not reported */
 };
 
-static bool tells(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
+static bool explains(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
 {
-	bool is_told = finding->rule == rule;
+	bool is_reported = finding->rule == rule;
 
 	for (size_t i = 0; i < finding->also_count; i++)
-		is_told |= finding->also[i] == rule;
-	return is_told;
+		is_reported |= finding->also[i] == rule;
+	return is_reported;
 }
 
 /* The finding that reports a rule; false: the rule did not fire. */
@@ -71,7 +71,7 @@ static bool find_teller(const struct tscope_diagnosis *diagnosis,
 {
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
 		*finding = tscope_diagnosis_finding(diagnosis, i);
-		if (tells(finding, rule))
+		if (explains(finding, rule))
 			return true;
 	}
 	return false;

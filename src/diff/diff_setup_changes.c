@@ -38,7 +38,7 @@ static const double min_flops_ratio = 0.02;
 
 enum { MAX_NAMES = 8 };
 
-/* What a job may have said in run.json, by the names that trainers use. */
+/* Keys of run.json, by the names that trainers use. */
 static const struct said {
 	const char *what, *table, *names[MAX_NAMES];
 	bool is_work;

@@ -82,11 +82,11 @@ static size_t list_other_changes(const struct explained_rank *rank,
 	size_t count = 0;
 
 	for (size_t i = 0; i < a->rank_count; i++) {
-		const struct diff_rank *of_a = &a->ranks[i];
-		const struct diff_rank *of_b =
-			tsi_diff_find_rank(&comparison->sides[TSCOPE_SIDE_B], of_a->number);
-		if (of_b && of_a != rank->ranks[TSCOPE_SIDE_A])
-			changes_ns[count++] = (double)own_change_ns(of_a, of_b);
+		const struct diff_rank *a_rank = &a->ranks[i];
+		const struct diff_rank *b_rank =
+			tsi_diff_find_rank(&comparison->sides[TSCOPE_SIDE_B], a_rank->number);
+		if (b_rank && a_rank != rank->ranks[TSCOPE_SIDE_A])
+			changes_ns[count++] = (double)own_change_ns(a_rank, b_rank);
 	}
 	return count;
 }

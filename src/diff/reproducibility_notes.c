@@ -86,13 +86,13 @@ static void list_names(char list[static LIST_CHARS], const struct setting_pairs 
 }
 
 /* "A", "B" or "A and B"; NULL: neither. */
-static const char *sides(const bool of_side[TSCOPE_SIDE_COUNT])
+static const char *sides(const bool is_side[TSCOPE_SIDE_COUNT])
 {
-	if (of_side[TSCOPE_SIDE_A] && of_side[TSCOPE_SIDE_B])
+	if (is_side[TSCOPE_SIDE_A] && is_side[TSCOPE_SIDE_B])
 		return "A and B";
-	if (of_side[TSCOPE_SIDE_A])
+	if (is_side[TSCOPE_SIDE_A])
 		return "A";
-	return of_side[TSCOPE_SIDE_B] ? "B" : NULL;
+	return is_side[TSCOPE_SIDE_B] ? "B" : NULL;
 }
 
 /* The tolerance for equal losses: " up to 0.001 of the larger one". */

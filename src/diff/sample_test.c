@@ -38,7 +38,7 @@
 #include "base/sum.h"
 #include "diff/rank_sum.h"
 
-/* Of the interval in which the mean is: a change beyond it is excluded. */
+/* Alpha of the mean's confidence interval: changes beyond it are excluded. */
 static const double exclusion_alpha = 0.05;
 /* Standard errors from which on steps resemble their neighbours, and the most that is believed. */
 static const double resemblance_of_both = 2, resemblance_of_one = 2.5, max_resemblance = 0.9;

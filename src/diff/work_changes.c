@@ -53,7 +53,7 @@ struct pair_change {
 	enum change change;
 };
 
-/* What is put into one table. */
+/* Contents of one table. */
 struct work {
 	const struct work_source *source;
 	const struct comparison *comparison;
@@ -164,7 +164,7 @@ static struct sample_moments moments_of(const struct work_figures *sum,
 static bool is_testable(const struct pair_change *change, const struct work *work, int time)
 {
 	const struct work_source *source = work->source;
-	bool is_told = time == TIME_OWN ? source->deviation_ns : source->device_deviation_ns;
+	bool is_significant = time == TIME_OWN ? source->deviation_ns : source->device_deviation_ns;
 
 	for (size_t s = 0; s < TSCOPE_SIDE_COUNT; s++) {
 		const struct work_figures *sum = &change->sums[s];
@@ -174,7 +174,7 @@ static bool is_testable(const struct pair_change *change, const struct work *wor
 		     !isnan(sum->deviation_ns)))
 			return false;
 	}
-	return is_told && !is_waiting(change, work, time);
+	return is_significant && !is_waiting(change, work, time);
 }
 
 static void test(struct pair_change *change, const struct work *work, int time)
@@ -252,7 +252,7 @@ static uint64_t magnitude(int64_t number)
 	return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-/* The larger of its changes that are significant, or cannot be told from chance; or NULL. */
+/* The larger of its changes that are significant, or undecided; or NULL. */
 static const struct time_change *find_other_time(const struct pair_change *change, bool is_certain)
 {
 	const struct time_change *found = NULL;
@@ -374,7 +374,7 @@ static double call_ratio(const struct work_figures *sum)
 	return sum->self_ns > 0 ? (double)sum->call_ns / (double)sum->self_ns : 0;
 }
 
-/* What lists have besides. */
+/* Further columns of lists. */
 static void fill_list(const struct work *work, const struct pair_change *change, const char *name,
 		      struct tscope_value *cells)
 {

@@ -96,7 +96,7 @@ struct work_source {
 	const char *count; /* the fact that sums up its column all_calls */
 	/* Over the whole trace: for reports of versions that had no other figures. */
 	const char *all_calls, *all_ns, *all_device_ns;
-	/* Of the steps that count. */
+	/* Columns for the steps that count. */
 	const char *calls, *ns, *deviation_ns;       /* deviation: NULL where it is not known */
 	const char *device_ns, *device_deviation_ns; /* NULL: there is one time only */
 	bool are_kernels;                            /* with launchers, some before the capture */

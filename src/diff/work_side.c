@@ -61,7 +61,7 @@ struct work_side tsi_work_side_begin(const struct tscope_analysis *analysis,
 
 /* ---- kinds ---- */
 
-/* What an operator launched: the kernels of one name. */
+/* Kernels of one name launched by an operator. */
 struct launched_work {
 	const char *operator, * kernel;
 	int64_t ns;

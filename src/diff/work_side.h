@@ -14,7 +14,7 @@
 struct work_figures {
 	int64_t calls, ns, device_ns;
 	int64_t unlinked; /* of the calls, those that may be from before the capture */
-	/* Of the times per step; NAN: not known. */
+	/* Standard deviations of the times per step; NAN: not known. */
 	double deviation_ns, device_deviation_ns;
 	bool communicates;
 	const char *kind;         /* "gemm" …; NULL: not said */
@@ -53,7 +53,7 @@ void tsi_work_sides_name_launchers(struct work_side sides[TSCOPE_SIDE_COUNT],
 struct work_figures tsi_work_side_sum(const struct work_side *side, const size_t *items,
 				      size_t first, size_t count);
 
-/* The same side with an item for each kind of work. */
+/* The side with one item per kind of work. */
 struct work_side tsi_work_side_by_kind(const struct work_side *side, struct arena *arena);
 
 /* Items that have calls. */

@@ -193,7 +193,7 @@ static bool has_too_few_steps(const struct tscope_analysis *changes)
 }
 
 /* Whether the gate's condition holds for this change. */
-static bool is_so_of(double change, const struct gate_expression *gate)
+static bool satisfies(double change, const struct gate_expression *gate)
 {
 	int order = (change > gate->number) - (change < gate->number);
 
@@ -246,15 +246,15 @@ static void judge_amount(struct tscope_gate_result *result, const struct gate_ex
 	bool is_noise = is_verdict(change, DIFF_NO_CHANGE) && !ignores_chance;
 	double counted = is_noise ? 0 : result->value, bounds[2];
 	char amount[AMOUNT_MAX], qualifier[QUALIFIER_MAX];
-	bool trips = is_so_of(counted, gate);
+	bool trips = satisfies(counted, gate);
 
-	result->is_noise = !trips && is_so_of(result->value, gate);
+	result->is_noise = !trips && satisfies(result->value, gate);
 
 	amount_text(amount, change, gate, result->value);
 	qualifier_text(qualifier, change);
 	bool is_upper = gate->comparison == GATE_GREATER || gate->comparison == GATE_GREATER_EQUAL;
 	bool is_bound = !ignores_chance && find_bounds(change, gate, bounds);
-	result->is_inconclusive = !trips && is_bound && is_so_of(bounds[is_upper], gate);
+	result->is_inconclusive = !trips && is_bound && satisfies(bounds[is_upper], gate);
 	result->is_noise &= !result->is_inconclusive;
 	if (!trips) {
 		bool held = !result->is_inconclusive;

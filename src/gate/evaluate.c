@@ -226,22 +226,22 @@ void tsi_gate_judge_unknown_times(struct tscope_gate_result *result,
 				  const struct gate_expression *gate,
 				  const struct tscope_analysis *analysis)
 {
-	static const char *const of_times[] = { "step_time", "efficiency", "distributed",
-						"stragglers", "logged_efficiency" };
+	static const char *const time_facts[] = { "step_time", "efficiency", "distributed",
+						  "stragglers", "logged_efficiency" };
 	const char *id = tscope_analyzer(gate->analyzer)->id;
 	int64_t count = tsi_lookup_int(analysis, "step_time.unknown_count");
 	char reason[100];
 
 	snprintf(reason, sizeof(reason), "%" PRId64 " step%s of unknown duration %s left out",
 		 count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
-	for (size_t i = 0; result->held && count > 0 && i < TSI_COUNT_OF(of_times); i++)
-		if (strcmp(id, of_times[i]) == 0)
+	for (size_t i = 0; result->held && count > 0 && i < TSI_COUNT_OF(time_facts); i++)
+		if (strcmp(id, time_facts[i]) == 0)
 			tsi_gate_judge_undecided(result, reason);
 }
 
 /* ---- findings ---- */
 
-static bool is_told_by(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
+static bool is_reported_by(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
 {
 	for (size_t i = 0; i < finding->also_count; i++)
 		if (finding->also[i] == rule)
@@ -255,7 +255,7 @@ static void judge_fired(struct tscope_gate_result *result, const struct tscope_r
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 
-		if (!is_told_by(&finding, rule))
+		if (!is_reported_by(&finding, rule))
 			continue;
 		tsi_gate_judge(result, false, "it fired: %s", finding.title);
 		return;

@@ -223,8 +223,8 @@ static bool is_true(struct plain_value value)
 }
 
 /*
- * Of gloo no event says when a call started or ended: the entry retires when it is done. With other
- * backends it also retires when it has timed out.
+ * Gloo records no event for the start or end of a call: the entry retires when it is done. With
+ * other backends it also retires when it has timed out.
  */
 static enum call_state state_of(const struct dump_reader *r, const struct call_name *name)
 {
@@ -359,7 +359,7 @@ static void read_entry(struct dump_reader *r, struct plain_value entry, size_t i
 		call->message_count++;
 		add_message(r, call, &name);
 	}
-	/* What is all there needs no status, and that of gloo counts messages with collectives. */
+	/* A complete operation needs no status, and gloo's counts messages with collectives. */
 	if (!is_p2p && dump->calls[0].record > 0 && !name.is_gloo)
 		tsi_dump_note_status(r, group);
 }
@@ -400,7 +400,10 @@ static void keep_frames(struct dump_reader *r, struct dump_call *call, struct pl
 
 enum { MAX_PENDING_STACKS = 64 };
 
-/* Of the calls that a verdict may name: the first that are pending, the last of each group. */
+/*
+ * Keeps the stacks of calls that a verdict may name: the first pending ones, the last of each
+ * group.
+ */
 static void keep_stacks(struct dump_reader *r, struct plain_value entries)
 {
 	struct dump *dump = r->dump;

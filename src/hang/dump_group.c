@@ -126,16 +126,16 @@ static void set_ranks(struct dump_reader *r, struct dump_group *group, struct pl
 	group->rank_count = kept;
 }
 
-/* What pg_config says of the group of this name. */
+/* Configures the group of this name from pg_config. */
 static void configure(struct dump_reader *r, struct dump_group *group, struct str name)
 {
 	const struct plain *plain = r->plain;
 	struct plain_value config =
 		tsi_plain_find(plain, tsi_plain_root(plain), TSI_STR("pg_config"));
-	struct plain_value of_group = tsi_plain_find(plain, config, name);
-	struct plain_value description = tsi_plain_find(plain, of_group, TSI_STR("desc"));
+	struct plain_value group_value = tsi_plain_find(plain, config, name);
+	struct plain_value description = tsi_plain_find(plain, group_value, TSI_STR("desc"));
 
-	set_ranks(r, group, tsi_plain_find(plain, of_group, TSI_STR("ranks")));
+	set_ranks(r, group, tsi_plain_find(plain, group_value, TSI_STR("ranks")));
 	if (group->description == 0)
 		group->description = tsi_dump_text(r, tsi_plain_text(plain, description));
 }

@@ -68,7 +68,7 @@ uint32_t tsi_dump_group_of(struct dump_reader *r, uint32_t backend);
 /* How far the entry's group is, as pg_status has it. */
 void tsi_dump_note_status(struct dump_reader *r, uint32_t group);
 
-/* Groups that no entry is of tell which ranks there are. */
+/* Adds groups without entries: they list ranks. */
 void tsi_dump_add_unused_groups(struct dump_reader *r);
 
 #endif

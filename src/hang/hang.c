@@ -347,7 +347,7 @@ static void list_world(struct joiner *j)
 	free(ranks);
 }
 
-/* Of a group whose ranks nobody says those who never called it are no members. */
+/* If nothing lists the group's ranks, those who never called it are not members. */
 static void drop_strangers(struct hang_group *group)
 {
 	uint32_t kept = 0;

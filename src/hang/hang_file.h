@@ -6,7 +6,7 @@
 
 #include <tscope/hang.h>
 
-/* What is behind tscope_hang_open(): files, the dumps joined, the verdict. */
+/* Implementation of tscope_hang_open(): files, the dumps joined, the verdict. */
 struct tscope_hang {
 	struct arena arena; /* of texts and verdict */
 	const char *path;

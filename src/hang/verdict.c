@@ -143,7 +143,7 @@ static void add_peer(struct wait_op *op, uint32_t dump, bool is_absent)
 	add_blocker(op, dump, is_absent);
 }
 
-/* Of messages: those whose other end has not called, or waits elsewhere. */
+/* Blockers of messages: peers that have not called, or wait elsewhere. */
 static void find_message_blockers(struct judge *j, struct wait_op *op)
 {
 	const struct dump *dump = &j->model->dumps[op->dump];
@@ -320,7 +320,7 @@ static void find_lag(struct judge *j)
 		if (member->rank == op->culprits[0])
 			first = member->last_enqueued;
 	}
-	/* Of one that never called any nothing says where the numbers begin. */
+	/* For a rank that never called one, nothing says where the numbers begin. */
 	if (first >= 0 && first < last)
 		verdict->behind_count = tsi_difference(first, last);
 }

@@ -86,8 +86,8 @@ void tsi_hang_choose(struct hang_verdict *verdict, const struct hang_model *mode
 void tsi_hang_compare(struct wait_op *op, const struct hang_model *model, struct arena *arena);
 
 /*
- * The same for messages that match and differ in size, or that go to a wrong peer: one that another
- * rank waits in vain for. verdict NULL: whether any does does not matter.
+ * Checks messages that match and differ in size, or that go to a wrong peer: one that another rank
+ * waits in vain for. verdict NULL: only whether any does matters.
  */
 struct message_end {
 	const struct dump_call *call; /* the other side's; NULL: it has not called */

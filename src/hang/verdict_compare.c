@@ -209,7 +209,7 @@ static bool is_same_call(const struct dump_call *a, const struct dump_call *b)
 	       a->output_count == b->output_count && a->types == b->types;
 }
 
-/* Did the one skip a call that the others make, or make one more? Their next calls tell. */
+/* Did one rank skip a call that the others make, or make one more? Their next calls show it. */
 static const char *name_shift(const struct hang_model *model, const struct caller *culprit,
 			      const struct caller *other)
 {
@@ -261,7 +261,7 @@ static bool differ(struct wait_op *op, const struct hang_model *model, struct ca
 	return true;
 }
 
-/* What all send must be what all receive. */
+/* Sent and received splits must add up. */
 static void compare_splits(struct wait_op *op, const struct hang_model *model,
 			   struct callers *callers, struct arena *arena)
 {

@@ -267,13 +267,16 @@ static bool is_next(const struct judge *j, const struct wait_op *op)
 	       last->sequence == before->sequence;
 }
 
-/* Of two ops with the same culprit: what it should have called, else what began first. */
+/*
+ * Among ops with the same culprit, first the one that it should have called, else the one that
+ * began first.
+ */
 static bool comes_before(const struct judge *j, const struct wait_op *a, const struct wait_op *b)
 {
-	int of_a = 2 * is_expected(j, a) + is_next(j, a);
-	int of_b = 2 * is_expected(j, b) + is_next(j, b);
+	int a_score = 2 * is_expected(j, a) + is_next(j, a);
+	int b_score = 2 * is_expected(j, b) + is_next(j, b);
 
-	return of_a != of_b ? of_a > of_b : compare_since(a, b) < 0;
+	return a_score != b_score ? a_score > b_score : compare_since(a, b) < 0;
 }
 
 /* The root that most ranks wait for; of those with the same culprit that which it missed first. */

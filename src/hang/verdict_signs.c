@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of ranks in a circle each waits for the other; which one left its program is seen by what the
- * ranks beside it did, and by what it did before.
+ * In a circle each rank waits for the next; which one left its program follows from what its
+ * neighbours did, and from what it did before.
  */
 #include "hang/verdict.h"
 

@@ -43,7 +43,7 @@ struct filter {
 	size_t magic_bytes;
 	bool has_skippable_frames;
 
-	/* What to do about it in a build that cannot read it: then there is nothing below. */
+	/* Remedy in a build that cannot read it: then there is nothing below. */
 	const char *missing;
 
 	/* The state that serves all members; not yet in any of them. */

@@ -53,8 +53,8 @@ enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, s
 					 struct tscope_error *err);
 
 /*
- * The same over what a reader (reader.h) gives, which the input owns, also where this fails. What
- * is compressed in it stays so.
+ * Opens an input over a reader (reader.h), which the input owns even if this fails. Compressed data
+ * in it stays compressed.
  */
 struct reader;
 TSI_MUST_CHECK

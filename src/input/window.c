@@ -198,7 +198,7 @@ void tsi_window_consume(struct window *window, size_t count)
 	move_offset(window, count);
 }
 
-/* What is shown goes first, then straight from the reader: no block in between. */
+/* Returns the shown bytes first, then reads straight from the reader: no block in between. */
 static enum tscope_status read_some(struct window *window, char *into, size_t room, size_t *got,
 				    struct tscope_error *err)
 {

@@ -16,17 +16,17 @@ static void (*const sections[])(const struct panel *panel) = {
 /* "8 ranks · 30 steps · 412.3 ms per step · saved by tscope 0.1.0" */
 static void put_outline(const struct panel *panel, const struct tscope_diff_side *side)
 {
-	const struct panel of_side = tsi_panel(panel->doc, side->analysis, panel->options);
+	const struct panel side_panel = tsi_panel(panel->doc, side->analysis, panel->options);
 	struct doc_line *line = tsi_doc_items(panel->doc, DOC_SIDE_OUTLINE, DOC_PLAIN, NULL);
-	int64_t steps = tsi_panel_int(&of_side, "step_time.count");
+	int64_t steps = tsi_panel_int(&side_panel, "step_time.count");
 
 	if (side->rank_count > 1)
 		tsi_panel_count(panel, line, (int64_t)side->rank_count, "rank", "ranks");
 	if (steps > 0)
 		tsi_panel_count(panel, line, steps, "step", "steps");
-	if (tsi_panel_has(&of_side, "step_time.mean_ns"))
+	if (tsi_panel_has(&side_panel, "step_time.mean_ns"))
 		tsi_doc_item(panel->doc, line, "%s per step",
-			     tsi_panel_number(&of_side, "step_time.mean_ns"));
+			     tsi_panel_number(&side_panel, "step_time.mean_ns"));
 	if (side->run)
 		tsi_panel_count(panel, line, (int64_t)tscope_run_input_count(side->run), "file",
 				"files");

@@ -53,7 +53,7 @@ static void put_file_line(const struct panel *panel, const struct tscope_memory_
 		tsi_doc_item(panel->doc, line, "rank %" PRId64, info->rank);
 }
 
-/* What makes the figures doubtful comes before the figures. */
+/* Doubts come before the numbers. */
 static void put_losses(const struct panel *panel, const struct tscope_memory_info *info)
 {
 	if (info->damage)

@@ -10,7 +10,7 @@
 
 enum { DEFAULT_TOP_OF_PART = 5, MAX_LOSSES = 4, MAX_LOSSES_OF_SCREEN = 2 };
 
-enum of_whom {
+enum subject_kind {
 	OF_RUN,
 	OF_LOWEST_RANK, /* the run's figures are that one's */
 	OF_TRACE,       /* of the first rank that has a trace */
@@ -21,7 +21,7 @@ enum of_whom {
 static const struct run_section {
 	const char *analyzer; /* built where it ran; NULL: always */
 	void (*build)(const struct panel *panel);
-	enum of_whom of_whom;
+	enum subject_kind subject_kind;
 } sections[] = {
 	{ "hang", tsi_section_hang, OF_RUN },
 	{ "step_time", tsi_section_run_steps, OF_RUN },
@@ -241,17 +241,18 @@ static int64_t rank_of_file(const struct tscope_run *run, const char *path)
 static struct panel panel_for(const struct panel *whole, const struct run_section *section)
 {
 	const struct tscope_run *run = whole->report->run;
-	size_t lowest = section->of_whom == OF_TRACE ? rank_with_trace(run) : 0;
+	size_t lowest = section->subject_kind == OF_TRACE ? rank_with_trace(run) : 0;
 	size_t rank = chosen_rank(whole, lowest);
 	struct panel panel = *whole;
 
-	if (section->of_whom != OF_RUN && tscope_run_rank_count(run) > 1)
+	if (section->subject_kind != OF_RUN && tscope_run_rank_count(run) > 1)
 		panel.rank = tscope_run_rank_number(run, rank);
-	if (section->of_whom == OF_TRACE || (section->of_whom == OF_LOWEST_RANK && rank != lowest))
+	if (section->subject_kind == OF_TRACE ||
+	    (section->subject_kind == OF_LOWEST_RANK && rank != lowest))
 		panel.analysis = tscope_run_rank_analysis(run, rank);
-	if (section->of_whom == OF_FILE)
+	if (section->subject_kind == OF_FILE)
 		panel.rank = rank_of_file(run, path_of_file(whole, section->analyzer));
-	if (section->of_whom == OF_TRACE || section->of_whom == OF_FILE)
+	if (section->subject_kind == OF_TRACE || section->subject_kind == OF_FILE)
 		panel.top = whole->options->top > 0 ? whole->options->top : DEFAULT_TOP_OF_PART;
 	return panel;
 }
@@ -298,7 +299,7 @@ static void put_section(const struct panel *whole, const struct run_section *sec
 				 TSCOPE_WHOLE_TRACE))
 		return;
 	section->build(&panel);
-	if (section->of_whom == OF_FILE && tscope_run_input_count(whole->report->run) > 1 &&
+	if (section->subject_kind == OF_FILE && tscope_run_input_count(whole->report->run) > 1 &&
 	    (!next->analyzer || strcmp(next->analyzer, section->analyzer) != 0))
 		put_file(&panel, section->analyzer);
 }

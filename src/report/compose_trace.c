@@ -69,7 +69,7 @@ static void put_device_line(const struct panel *panel, const struct tscope_trace
 		tsi_doc_item(panel->doc, line, "%s", info->backend);
 }
 
-/* What makes every figure doubtful comes before the figures. */
+/* Doubts come before the numbers. */
 static void put_losses(const struct panel *panel, const struct tscope_trace *trace)
 {
 	const struct tscope_error *damage = tscope_trace_damage(trace);

@@ -50,7 +50,7 @@ struct doc_section {
 	int64_t rank; /* the only one of several that it speaks of, or -1 */
 };
 
-/* What a line of words or figures is for. */
+/* Role of a line. */
 enum doc_role {
 	DOC_NOTE,    /* a remark */
 	DOC_HEADING, /* what the lines below it are */
@@ -183,7 +183,7 @@ struct doc_changes {
 	size_t more_count;
 };
 
-/* What explains a change: a line of the step, and the part of it that changed most. */
+/* Explanation of a change: a line of the step, and the part of it that changed most. */
 struct doc_explanation {
 	struct tscope_value change_ns;
 	const char *line;

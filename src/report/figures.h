@@ -15,7 +15,7 @@ struct figure {
 	char id[128];                   /* "step_time.mean_ns" */
 	enum tscope_unit unit;
 	struct tscope_value value;
-	/* What the value is known to, with a confidence of 95 %; absent: not known. */
+	/* 95 % confidence interval; absent: not known. */
 	struct tscope_value low, high;
 	const char *doubt; /* why it is not reliable; NULL: it is */
 };
@@ -26,7 +26,7 @@ bool tsi_next_figure(struct figure *figure);
 /* Those that most people plot, all of them better where they are smaller. */
 bool tsi_is_main_figure(const struct figure *figure);
 
-/* What the run is called: by its tag, else the path. */
+/* Label of the run: its tag, else the path. */
 const char *tsi_run_label(char label[512], const struct report_part *part,
 			  const struct tscope_report_options *options);
 

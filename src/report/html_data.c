@@ -25,7 +25,7 @@ enum {
 
 /* ---- facts ---- */
 
-/* What pictures show, and of how many rows. */
+/* Tables drawn as pictures, and their maximum of rows. */
 static const struct picture_table {
 	const char *id;
 	size_t most;

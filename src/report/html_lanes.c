@@ -220,7 +220,7 @@ static void put_starts(struct lanes *lanes)
 	tsi_jw_end_array(lanes->w);
 }
 
-/* What few slices have: index and two numbers each. */
+/* Rare data of slices: index and two numbers each. */
 static void put_extras(struct lanes *lanes)
 {
 	tsi_json_array(lanes->w, "joined");

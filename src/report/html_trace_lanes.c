@@ -134,11 +134,11 @@ static void put_track(struct lanes *lanes, const struct tscope_trace *trace, uin
 }
 
 /* Devices first; of a trace with more tracks than anybody looks at those that come first. */
-static uint32_t put_tracks(struct lanes *lanes, const struct tscope_trace *trace, bool of_devices,
-			   uint32_t *names, uint32_t left)
+static uint32_t put_tracks(struct lanes *lanes, const struct tscope_trace *trace,
+			   bool wants_devices, uint32_t *names, uint32_t left)
 {
 	for (uint32_t i = 0; i < trace->track_count && left > 0; i++) {
-		if (trace->tracks[i].is_device != of_devices || trace->tracks[i].count == 0)
+		if (trace->tracks[i].is_device != wants_devices || trace->tracks[i].count == 0)
 			continue;
 		put_track(lanes, trace, i, names);
 		left--;

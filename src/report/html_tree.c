@@ -89,7 +89,7 @@ static void walk_track(struct tree *tree, const struct track *track)
 		tree->node_of_row[row] = parent;
 		if (!is_drawn(tree, kind) || depth == LANE_MAX_DEPTH)
 			continue;
-		/* What crosses the end of its parent belongs to it up to there. */
+		/* A child that crosses the end of its parent is cut there. */
 		if (depth > 0 && end_ns > open[depth - 1].end_ns)
 			end_ns = open[depth - 1].end_ns;
 		open[depth].node = child_of(tree, parent, kind->name);

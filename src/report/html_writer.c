@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is escaped for HTML, and small things that many nodes are made of. */
+/* HTML escaping, and small parts of many nodes. */
 #include "report/html_writer.h"
 
 #include "report/utf8.h"

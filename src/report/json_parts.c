@@ -320,14 +320,14 @@ static struct rows_view rows_of(const struct json_writer *w, const struct sheet_
 	const struct tscope_table_def *def = &sheet->def->tables[table];
 	const struct fact_table *found =
 		tsi_analysis_table(sheet->analysis, sheet->analyzer, table, sheet->scope);
-	struct rows_view rows = { .def = def, .top = w->rows.of_lists };
+	struct rows_view rows = { .def = def, .top = w->rows.lists };
 
 	if (found) {
 		rows.cells = found->cells;
 		rows.count = found->row_count;
 	}
 	if (is_ranking(sheet->def->id, def->name, &rows.by_group))
-		rows.top = rows.by_group ? w->rows.of_groups : w->rows.of_rankings;
+		rows.top = rows.by_group ? w->rows.groups : w->rows.rankings;
 	if (def->shape != TSCOPE_TABLE_ROWS)
 		rows.top = 0;
 	return rows;
@@ -367,7 +367,7 @@ static const char *const read_of_ranks[] = {
 	"snapshot.sites",    "provenance.environment", "step_time.phases",
 };
 
-/* Of these tables, columns that they do not. */
+/* Columns of these tables that are not read. */
 static const char *const unread_columns[] = {
 	"total_ns",  "mean_ns",        "share_ratio",      "p50_ns",        "p95_ns",
 	"min_ns",    "max_ns",         "max_start_ns",     "blocks_per_sm", "occupancy_pct",
@@ -507,12 +507,12 @@ static void write_table(struct json_writer *w, const struct rows_view *rows)
 /* Why the analyzer's figures must not be believed, and facts that have a reason of their own. */
 static void write_doubts(struct json_writer *w, const struct sheet_view *sheet)
 {
-	const char *of_all =
+	const char *all_ranks =
 		tscope_analysis_reliability(sheet->analysis, sheet->analyzer, sheet->scope);
 	bool is_open = false;
 
-	if (of_all)
-		tsi_json_text(w, "reliability", of_all);
+	if (all_ranks)
+		tsi_json_text(w, "reliability", all_ranks);
 	for (size_t fact = 0; fact < sheet->def->fact_count; fact++) {
 		const char *doubt = tscope_analysis_fact_own_doubt(sheet->analysis, sheet->analyzer,
 								   fact, sheet->scope);

@@ -109,7 +109,7 @@ void tsi_jw_object(struct json_writer *w)
 	open_bracket(w, '{');
 }
 
-/* What was opened last stands on one line with all that is in it. */
+/* Writes the last opened value on one line with all its contents. */
 static void begin_row(struct json_writer *w)
 {
 	if (w->row_depth == 0)

@@ -24,7 +24,7 @@
  * All of it has reached the stream when the outermost object or array ends; errors of the stream
  * are left to ferror().
  */
-/* What is written of facts: see tsi_json_facts(). */
+/* Extent of facts: see tsi_json_facts(). */
 enum json_extent {
 	JSON_ALL,
 	JSON_BASELINE,      /* what comparisons read, and no blanks */
@@ -36,7 +36,7 @@ enum json_extent {
  * tables; 0: all.
  */
 struct json_rows {
-	size_t of_rankings, of_groups, of_lists;
+	size_t rankings, groups, lists;
 };
 
 struct intern;

@@ -23,7 +23,7 @@ void tsi_number_people(char text[NUMBER_MAX], struct tscope_value value, enum ts
 /* A difference, with a plus sign if it is above 0: "+12.34 ms". */
 void tsi_number_signed(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
 
-/* The same, of ratios in points: "-4.1 points" is not a change by 4.1 %. */
+/* As tsi_number_signed(), but ratios in points: "-4.1 points" is not a change by 4.1 %. */
 void tsi_number_difference(char text[NUMBER_MAX], struct tscope_value value, enum tscope_unit unit);
 
 enum gate_verdict { GATE_HELD, GATE_TRIPPED, GATE_UNDECIDED };
@@ -36,7 +36,7 @@ static inline enum gate_verdict tsi_gate_verdict(const struct tscope_gate_result
 size_t tsi_gate_count(const struct tscope_gate_result *gates, size_t count,
 		      enum gate_verdict verdict);
 
-/* What a gate found: in its unit where that is known, "-" where there is nothing. */
+/* The value that a gate compared: in its unit if known, "-" if absent. */
 void tsi_number_gate(char text[NUMBER_MAX], const struct tscope_gate_result *gate);
 
 /* tsi_number_people() of an integer. */

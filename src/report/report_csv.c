@@ -13,9 +13,9 @@
 /* A ranking of an input of which no two events are alike ends somewhere, too. */
 enum { RANKING_ROWS = 100000 };
 
-static const struct escape of_csv = { "\"", (const char *const[]){ "\"\"" } };
+static const struct escape csv_escape = { "\"", (const char *const[]){ "\"\"" } };
 
-/* What is the same for all values of an analyzer. */
+/* Common to all values of an analyzer. */
 struct csv {
 	struct sink sink;
 	const struct report_part *part;
@@ -36,7 +36,7 @@ static void put_name(struct sink *sink, struct str name)
 	tsi_sink_put(sink, "\"");
 	if (blanks < name.length && strchr("=+-@\t\r", name.data[blanks]))
 		tsi_sink_put(sink, "'");
-	tsi_sink_escape(sink, &of_csv, name);
+	tsi_sink_escape(sink, &csv_escape, name);
 	tsi_sink_put(sink, "\"");
 }
 

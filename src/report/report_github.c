@@ -12,11 +12,11 @@
 /* GitHub shows no more of each kind from one step. */
 enum { MAX_FINDINGS = 10 };
 
-static const struct escape of_message = {
+static const struct escape message_escape = {
 	"%\r\n",
 	(const char *const[]){ "%25", "%0D", "%0A" },
 };
-static const struct escape of_property = {
+static const struct escape property_escape = {
 	"%\r\n:,",
 	(const char *const[]){ "%25", "%0D", "%0A", "%3A", "%2C" },
 };
@@ -24,17 +24,17 @@ static const struct escape of_property = {
 static void begin(struct sink *sink, const char *command, const char *title)
 {
 	tsi_sink_print(sink, "::%s title=", command);
-	tsi_sink_escape(sink, &of_property, tsi_str_of(title));
+	tsi_sink_escape(sink, &property_escape, tsi_str_of(title));
 }
 
 static void put_words(struct sink *sink, const char *words)
 {
-	tsi_sink_escape(sink, &of_message, tsi_str_of(words));
+	tsi_sink_escape(sink, &message_escape, tsi_str_of(words));
 }
 
 static void put_path(struct sink *sink, const struct report_part *part)
 {
-	tsi_sink_escape(sink, &of_message, part->path);
+	tsi_sink_escape(sink, &message_escape, part->path);
 }
 
 /* "::notice title=tscope::run: 1 of 2 gates tripped, 3 findings" */
@@ -90,7 +90,7 @@ static void put_finding(struct sink *sink, const struct report_part *part,
 	begin(sink, part->is_hang ? "error" : is_low ? "notice" : "warning", finding->rule->id);
 	if (tsi_source_place(finding->subject.source, &file, &line)) {
 		tsi_sink_put(sink, ",file=");
-		tsi_sink_escape(sink, &of_property, file);
+		tsi_sink_escape(sink, &property_escape, file);
 		tsi_sink_print(sink, ",line=%u", line);
 	}
 	tsi_sink_put(sink, "::");

@@ -16,7 +16,7 @@ static void begin_report(struct json_writer *w, const char *kind)
 	tsi_json_text(w, "kind", kind);
 }
 
-/* What an input does not say is null. */
+/* Values absent in the input are null. */
 static void write_text_if(struct json_writer *w, const char *key, const char *text)
 {
 	tsi_json_text(w, key, *text != '\0' ? text : NULL);
@@ -71,15 +71,15 @@ static void write_devices(struct json_writer *w, const struct tscope_analysis *a
 	tsi_jw_end_array(w);
 }
 
-/* of_memory: a file about memory, which could have told of few rules; NULL: a run. */
+/* memory_report: a memory report, to which few rules apply; NULL: a run. */
 static void write_not_evaluated(struct json_writer *w, const struct tscope_diagnosis *diagnosis,
-				const struct tscope_memory_report *of_memory)
+				const struct tscope_memory_report *memory_report)
 {
 	tsi_json_array(w, "not_evaluated");
 	for (size_t i = 0; i < tscope_diagnosis_not_evaluated_count(diagnosis); i++) {
 		struct tscope_not_evaluated missed = tscope_diagnosis_not_evaluated(diagnosis, i);
 
-		if (!of_memory || tsi_is_of_memory(of_memory, &missed))
+		if (!memory_report || tsi_is_of_memory(memory_report, &missed))
 			tsi_json_not_evaluated(w, &missed);
 	}
 	tsi_jw_end_array(w);
@@ -402,12 +402,12 @@ static void limit_rows(struct json_writer *w, const struct tscope_report_options
 {
 	enum { ALL = 100000 };
 
-	w->rows.of_rankings = w->rows.of_groups = options->top ? options->top : ALL;
+	w->rows.rankings = w->rows.groups = options->top ? options->top : ALL;
 	w->part_rows = w->rows;
 	if (options->top > 0 || options->all_rows)
 		return;
-	w->rows = (struct json_rows){ .of_rankings = 10, .of_groups = 4 };
-	w->part_rows = (struct json_rows){ .of_rankings = 3, .of_groups = 1, .of_lists = 3 };
+	w->rows = (struct json_rows){ .rankings = 10, .groups = 4 };
+	w->part_rows = (struct json_rows){ .rankings = 3, .groups = 1, .lists = 3 };
 }
 
 void tsi_json_document(FILE *out, const struct report_subject *subject,

@@ -7,14 +7,14 @@
 #include "report/parts.h"
 #include "report/sink.h"
 
-static const struct escape of_xml = {
+static const struct escape xml_escape = {
 	"&<>\"'",
 	(const char *const[]){ "&amp;", "&lt;", "&gt;", "&quot;", "&apos;" },
 };
 
 enum verdict { PASSED, FAILED, SKIPPED };
 
-/* What a suite has, and counts. */
+/* A test suite and its counts. */
 struct suite {
 	struct sink *sink;
 	const struct report_part *part;
@@ -24,7 +24,7 @@ struct suite {
 
 static void put_words(struct sink *sink, const char *words)
 {
-	tsi_sink_escape(sink, &of_xml, tsi_str_of(words));
+	tsi_sink_escape(sink, &xml_escape, tsi_str_of(words));
 }
 
 static void put_result(struct suite *suite, enum verdict verdict, const char *type,
@@ -149,7 +149,7 @@ static void put_suite(struct sink *sink, const struct report_part *part, bool un
 
 	count_cases(part, undecided_pass, counts);
 	tsi_sink_put(sink, "  <testsuite name=\"tscope ");
-	tsi_sink_escape(sink, &of_xml, part->path);
+	tsi_sink_escape(sink, &xml_escape, part->path);
 	tsi_sink_put(sink, "\"");
 	put_counts(sink, counts);
 	tsi_sink_put(sink, " time=\"0\">\n");

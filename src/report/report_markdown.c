@@ -11,22 +11,22 @@
 
 enum { MAX_BYTES = 59000, LAST_BYTES = 500, MAX_NAME = 160 };
 
-/* Of words that may hold a name: no markup, no link, nobody is notified. */
-static const struct escape of_words = {
+/* For words that may hold a name: no markup, no link, nobody is notified. */
+static const struct escape words_escape = {
 	"\\`*_[]|~#$<>&@",
 	(const char *const[]){ "\\\\", "\\`", "\\*", "\\_", "\\[", "\\]", "\\|", "\\~", "\\#",
 			       "\\$", "&lt;", "&gt;", "&amp;", "@&#8203;" },
 };
-static const struct escape of_code = { "", NULL };
+static const struct escape code_escape = { "", NULL };
 /* A name with characters that would end a code span or a cell. */
-static const struct escape of_odd_code = {
+static const struct escape odd_code_escape = {
 	"\\`*_[]|~#$:<>&@\"",
 	(const char *const[]){ "&#92;", "&#96;", "&#42;", "&#95;", "&#91;", "&#93;", "&#124;",
 			       "&#126;", "&#35;", "&#36;", "&#58;", "&lt;", "&gt;", "&amp;",
 			       "&#64;&#8203;", "&quot;" },
 };
 
-static const struct escape of_html = {
+static const struct escape html_escape = {
 	"<>&\"@",
 	(const char *const[]){ "&lt;", "&gt;", "&amp;", "&quot;", "@&#8203;" },
 };
@@ -61,12 +61,12 @@ static void put_code(struct sink *sink, const char *name)
 	}
 	if (strpbrk(name, "`|\\")) {
 		tsi_sink_put(sink, "<code>");
-		tsi_sink_escape(sink, &of_odd_code, shown);
+		tsi_sink_escape(sink, &odd_code_escape, shown);
 		tsi_sink_put(sink, shown.length < strlen(name) ? "…</code>" : "</code>");
 		return;
 	}
 	tsi_sink_put(sink, "`");
-	tsi_sink_escape(sink, &of_code, shown);
+	tsi_sink_escape(sink, &code_escape, shown);
 	tsi_sink_put(sink, shown.length < strlen(name) ? "…`" : "`");
 }
 
@@ -90,15 +90,15 @@ static void put_words(struct sink *sink, const char *words)
 		tsi_sink_put(sink, "\\");
 	} else if (digits > 0 && words[digits] != '\0' && strchr(".)", words[digits]) &&
 		   words[digits + 1] == ' ') {
-		tsi_sink_escape(sink, &of_words, (struct str){ words, digits });
+		tsi_sink_escape(sink, &words_escape, (struct str){ words, digits });
 		tsi_sink_put(sink, "\\");
 		words += digits;
 	}
 	for (; (link = find_link(words)); words = link) {
-		tsi_sink_escape(sink, &of_words, (struct str){ words, (size_t)(link - words) });
+		tsi_sink_escape(sink, &words_escape, (struct str){ words, (size_t)(link - words) });
 		tsi_sink_print(sink, "\\%c", *link++);
 	}
-	tsi_sink_escape(sink, &of_words, tsi_str_of(words));
+	tsi_sink_escape(sink, &words_escape, tsi_str_of(words));
 }
 
 static void put_strong(struct sink *sink, const char *words)
@@ -303,7 +303,7 @@ static void put_name(struct sink *sink, const struct doc_name *name)
 	tsi_sink_put(sink, "\n");
 }
 
-/* What rows of a kind share; NULL: they are no rows of a table. */
+/* Table head of rows of a kind; NULL: they are no rows of a table. */
 static const char *table_head(enum doc_kind kind)
 {
 	switch (kind) {
@@ -455,9 +455,9 @@ static void put_fold(struct sink *sink, const struct extract *section)
 	const struct doc_section *head = &section->first->section;
 
 	tsi_sink_put(sink, "<details><summary><b>");
-	tsi_sink_escape(sink, &of_html, tsi_str_of(head->title));
+	tsi_sink_escape(sink, &html_escape, tsi_str_of(head->title));
 	tsi_sink_put(sink, "</b> ");
-	tsi_sink_escape(sink, &of_html, tsi_str_of(head->summary));
+	tsi_sink_escape(sink, &html_escape, tsi_str_of(head->summary));
 	tsi_sink_put(sink, "</summary>\n\n");
 	put_extract(sink, section);
 	tsi_sink_put(sink, "</details>\n\n");

@@ -10,11 +10,11 @@
 
 #include <inttypes.h>
 
-/* Of a run with more ranks only the figures of the whole: a monitor pays for each series. */
+/* For a run with more ranks only the whole's metrics: a monitor pays for each series. */
 enum { MAX_RANKS = 64, METRIC_MAX = 160 };
 
-static const struct escape of_label = { "\\\"", (const char *const[]){ "\\\\", "\\\"" } };
-static const struct escape of_help = { "\\\"", (const char *const[]){ "\\\\", "\\\"" } };
+static const struct escape label_escape = { "\\\"", (const char *const[]){ "\\\\", "\\\"" } };
+static const struct escape help_escape = { "\\\"", (const char *const[]){ "\\\\", "\\\"" } };
 
 struct metrics {
 	struct sink sink;
@@ -80,16 +80,16 @@ static void put_head(struct metrics *m, const char *name, const char *unit, cons
 	if (unit)
 		tsi_sink_print(&m->sink, "# UNIT %s %s\n", name, unit);
 	tsi_sink_print(&m->sink, "# HELP %s ", name);
-	tsi_sink_escape(&m->sink, &of_help, tsi_str_of(help));
+	tsi_sink_escape(&m->sink, &help_escape, tsi_str_of(help));
 	tsi_sink_put(&m->sink, "\n");
 }
 
-/* Of several parts two may have one path: their numbers keep series apart. */
+/* Two parts may have one path: their numbers keep the series apart. */
 static void begin_sample(struct metrics *m, const char *name, const struct report_part *part,
 			 size_t part_index)
 {
 	tsi_sink_print(&m->sink, "%s{input=\"", name);
-	tsi_sink_escape(&m->sink, &of_label, part->path);
+	tsi_sink_escape(&m->sink, &label_escape, part->path);
 	tsi_sink_put(&m->sink, "\"");
 	if (m->part_count > 1)
 		tsi_sink_print(&m->sink, ",part=\"%zu\"", part_index + 1);
@@ -98,7 +98,7 @@ static void begin_sample(struct metrics *m, const char *name, const struct repor
 static void put_label(struct metrics *m, const char *label, const char *value)
 {
 	tsi_sink_print(&m->sink, ",%s=\"", label);
-	tsi_sink_escape(&m->sink, &of_label, tsi_str_of(value));
+	tsi_sink_escape(&m->sink, &label_escape, tsi_str_of(value));
 	tsi_sink_put(&m->sink, "\"");
 }
 
@@ -209,7 +209,7 @@ static void put_doubts(struct metrics *m)
 	}
 }
 
-/* Of each finding that it is there, or the time of a step that it would win where that is known. */
+/* For each finding 1, or the step time that it would save where known. */
 static void put_finding_family(struct metrics *m, const char *name, bool is_gain)
 {
 	for (size_t i = 0; i < m->part_count; i++) {

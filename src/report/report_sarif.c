@@ -93,7 +93,7 @@ static void uri_of(char uri[URI_MAX], struct str path)
 	bool is_absolute = path.length > 0 && *path.data == '/';
 	size_t length = (size_t)snprintf(uri, URI_MAX, "%s", is_absolute ? "file://" : "");
 
-	/* What begins with two slashes would name a host. */
+	/* Two leading slashes would name a host. */
 	while (is_absolute && path.length > 1 && path.data[1] == '/') {
 		path.data++;
 		path.length--;

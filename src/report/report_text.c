@@ -226,17 +226,17 @@ static void put_section(struct text_writer *w, const struct doc_section *section
 	tsi_text_put(w, " ");
 	tsi_text_put_toned(w, DOC_STRONG, section->title);
 	if (section->rank >= 0) {
-		char of_rank[NUMBER_MAX];
+		char rank_text[NUMBER_MAX];
 
-		snprintf(of_rank, sizeof(of_rank), " of rank %lld", (long long)section->rank);
-		tsi_text_put(w, of_rank);
-		column += tsi_text_columns(of_rank);
+		snprintf(rank_text, sizeof(rank_text), " of rank %lld", (long long)section->rank);
+		tsi_text_put(w, rank_text);
+		column += tsi_text_columns(rank_text);
 	}
 	if (*section->summary == '\0') {
 		tsi_text_put(w, "\n");
 		return;
 	}
-	/* What does not fit behind the title stands below it. */
+	/* A summary that does not fit behind the title goes below it. */
 	if (column + 2 + tsi_text_columns(section->summary) > w->width) {
 		tsi_text_put(w, "\n");
 		column = 0;

@@ -6,7 +6,7 @@
 
 #include <tscope/report.h>
 
-/* What a report is of: one of these, the others are NULL. */
+/* Subject of a report: one of these, the others are NULL. */
 struct report_subject {
 	const struct tscope_trace_report *traces;
 	const struct tscope_memory_report *files;
@@ -47,8 +47,8 @@ enum tscope_status tsi_check_reporters(const struct reporter *const *reporters, 
 				       struct tscope_error *err);
 
 /*
- * Could the file have told what the rule lacks? Of a file about memory others are not worth a
- * word: it says nothing of steps.
+ * Could this kind of file have had the data that the rule lacks? For memory files other rules are
+ * not listed.
  */
 bool tsi_is_of_memory(const struct tscope_memory_report *report,
 		      const struct tscope_not_evaluated *missed);

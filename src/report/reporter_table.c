@@ -214,9 +214,9 @@ void tsi_run_diagnostics(const struct tscope_run *run, uint64_t counts[TSCOPE_DI
 {
 	memset(counts, 0, TSCOPE_DIAGNOSTIC_COUNT * sizeof(*counts));
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
-		const uint64_t *of_input = tscope_run_input(run, i).diagnostics;
+		const uint64_t *input_counts = tscope_run_input(run, i).diagnostics;
 
-		for (size_t kind = 0; of_input && kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
-			counts[kind] += of_input[kind];
+		for (size_t kind = 0; input_counts && kind < TSCOPE_DIAGNOSTIC_COUNT; kind++)
+			counts[kind] += input_counts[kind];
 	}
 }

@@ -149,10 +149,10 @@ void tsi_section_reproducibility(const struct panel *panel);
 void tsi_section_finding_changes(const struct panel *panel);
 void tsi_section_fact_changes(const struct panel *panel);
 
-/* What changed, in a few lines for the head of the report of a comparison. */
+/* Changes in a few lines for the head of a comparison. */
 void tsi_put_changes(const struct panel *panel);
 
-/* Of more than two runs, where figures changed: lines of the head. */
+/* With more than two runs: lines of the head on when metrics changed. */
 void tsi_put_history(const struct panel *panel);
 
 /* Gates that tripped for sure. */
@@ -192,13 +192,13 @@ bool tsi_put_if_room(const struct panel *panel, void (*build)(const struct panel
 /* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);
 
-/* What to record next time. */
+/* Advice for the next recording. */
 void tsi_put_advice(const struct panel *panel);
 
 /* What the run is made of, by rank and kind, and what was ignored, by reason: lines of the head. */
 void tsi_put_found(const struct panel *panel); /* section_found.c */
 
-/* The same by kind alone, in one line. */
+/* Files by kind alone, in one line. */
 void tsi_put_found_kinds(const struct panel *panel);
 
 /* Files of a run that are damaged or could not be read, each a line of the head. */

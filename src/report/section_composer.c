@@ -124,7 +124,7 @@ static void put_counters(const struct panel *panel, const struct table_view *vie
 		tsi_doc_note(panel->doc, "… and %zu more", view->row_count - row);
 }
 
-/* What the writer called wrongly. */
+/* Notes on names that the writer got wrong. */
 static void put_counter_remarks(const struct panel *panel, const struct table_view *view)
 {
 	bool has_factor = false;

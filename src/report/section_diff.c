@@ -21,7 +21,7 @@
 static const double worth_ratio = 0.01, worth_untested_ratio = 0.05;
 
 /* Analyzers whose facts are about memory. */
-static const char *const of_memory[] = {
+static const char *const memory_facts[] = {
 	"memory", "snapshot", "memory_timeline", "memory_stats", "memory_tracker", "host_memory",
 };
 
@@ -73,8 +73,8 @@ static bool is_of_memory(const struct change *fact)
 	const char *id = tsi_change_text(fact, "fact");
 	size_t length = strcspn(id, ".");
 
-	for (size_t i = 0; i < TSI_COUNT_OF(of_memory); i++)
-		if (strlen(of_memory[i]) == length && strncmp(id, of_memory[i], length) == 0)
+	for (size_t i = 0; i < TSI_COUNT_OF(memory_facts); i++)
+		if (strlen(memory_facts[i]) == length && strncmp(id, memory_facts[i], length) == 0)
 			return true;
 	return false;
 }
@@ -136,7 +136,7 @@ static enum tscope_unit unit_of(const struct change *fact)
 	return TSCOPE_UNIT_NUMBER;
 }
 
-/* What of it has to be said besides its figures. */
+/* A remark beside the numbers. */
 static const char *fact_word(const struct change *fact)
 {
 	static const struct {

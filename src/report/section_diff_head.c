@@ -307,19 +307,19 @@ static const char *name_difference(const struct panel *panel, const struct chang
 static void put_other_figures(const struct panel *panel)
 {
 	struct change fact = tsi_change_first(panel, "fact_changes.list");
-	size_t count = tsi_other_fact_count(panel), told = 0;
+	size_t count = tsi_other_fact_count(panel), shown = 0;
 	const char *text =
 		tsi_panel_print(panel, "%zu other%s changed", count, count == 1 ? "" : "s");
 
 	if (count == 0)
 		return;
-	for (; tsi_change_is_there(&fact) && told < FIGURES_SHOWN; fact.row++)
+	for (; tsi_change_is_there(&fact) && shown < FIGURES_SHOWN; fact.row++)
 		if (tsi_is_other_fact(panel, &fact))
-			tsi_panel_append(panel, &text, "%s %.64s%s", told++ == 0 ? ":" : ",",
+			tsi_panel_append(panel, &text, "%s %.64s%s", shown++ == 0 ? ":" : ",",
 					 tsi_change_text(&fact, "fact"),
 					 name_difference(panel, &fact));
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "METRICS", "%s%s", text,
-		     count > told ? " …" : "");
+		     count > shown ? " …" : "");
 }
 
 /* What one side does not say was not compared. */

@@ -60,11 +60,11 @@ static const char *name_level(const struct panel *panel, const struct change *ro
 static void put_change(const struct panel *panel, const struct change *row)
 {
 	const struct figure_words *words = find_words(row);
-	struct figure_words of_fact;
+	struct figure_words fact_words;
 	struct tscope_value ratio = tsi_change_cell(row, "ratio");
 
 	if (!words)
-		words = find_fact_words(row, &of_fact);
+		words = find_fact_words(row, &fact_words);
 	const char *text = tsi_panel_print(
 		panel, "%s changed with run %" PRId64 " (%.200s): %s → %s", words->words,
 		tsi_change_int(row, "run"), tsi_change_text(row, "path"),

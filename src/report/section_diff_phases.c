@@ -24,7 +24,7 @@ void tsi_put_phase_changes(const struct panel *panel)
 {
 	struct change row = tsi_change_first(panel, "phase_changes.list");
 	const char *text = "";
-	bool is_slower = false, is_told = false;
+	bool is_slower = false, is_shown = false;
 	int shown = 0;
 
 	for (; tsi_change_is_there(&row) && shown < MOST_SHOWN; row.row++) {
@@ -32,8 +32,8 @@ void tsi_put_phase_changes(const struct panel *panel)
 		bool is_changed = tsi_change_is(&row, "verdict", "changed");
 
 		if (is_whole)
-			is_told = is_changed;
-		if (!is_changed || (is_told && !is_whole))
+			is_shown = is_changed;
+		if (!is_changed || (is_shown && !is_whole))
 			continue;
 		is_slower |= tsi_change_int(&row, "change_ns") > 0;
 		int64_t size = is_whole ? 0 : tsi_change_int(&row, "requests");

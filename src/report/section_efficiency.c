@@ -112,13 +112,13 @@ static void put_anchor(const struct panel *panel)
 /* Why the MFU is not known, or a lower bound; and of FLOPs that are there, likewise. */
 static void put_doubts(const struct panel *panel)
 {
-	const char *of_mfu = tsi_lookup_doubt(panel->analysis, "efficiency.mfu");
-	const char *of_flops = tsi_lookup_doubt(panel->analysis, "efficiency.flops_per_step");
+	const char *mfu_doubt = tsi_lookup_doubt(panel->analysis, "efficiency.mfu");
+	const char *flops_doubt = tsi_lookup_doubt(panel->analysis, "efficiency.flops_per_step");
 
-	if (of_mfu)
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", of_mfu);
-	if (of_flops && strcmp(of_flops, of_mfu ? of_mfu : "") != 0)
-		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", of_flops);
+	if (mfu_doubt)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", mfu_doubt);
+	if (flops_doubt && strcmp(flops_doubt, mfu_doubt ? mfu_doubt : "") != 0)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_FAINT, NULL, "%s", flops_doubt);
 }
 
 /* The MFU; if more FLOPs were counted than the compute time allows, also the uncapped ratio. */

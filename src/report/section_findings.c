@@ -146,7 +146,7 @@ static const char *name_host_operator(const struct panel *panel)
 
 	if (!(wall_ns > 0) || tsi_panel_has(panel, "budget.device_gap_total_ns"))
 		return NULL;
-	/* Of several traces the operators are those of one, and the budget is that of all. */
+	/* With several traces the operators are those of one trace, the budget that of all. */
 	if (panel->report && tscope_run_input_count(panel->report->run) > 1)
 		return NULL;
 	for (size_t row = 0; row < operators.row_count; row++) {
@@ -156,7 +156,7 @@ static const char *name_host_operator(const struct panel *panel)
 			largest = row;
 		}
 	}
-	/* Of operators on several threads the sum may exceed the step: no share of it. */
+	/* With operators on several threads the sum may exceed the step: no share of it. */
 	if (largest_ns < LEAST_HOST_SHARE * wall_ns || largest_ns > wall_ns)
 		return NULL;
 	return tsi_panel_print(panel, "%s itself takes %.1f %% of %s step of %s on the CPU",

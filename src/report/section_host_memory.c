@@ -147,7 +147,7 @@ static void put_title(const struct panel *panel)
 				: "");
 }
 
-/* Of what was live at the peak, only the first sites. */
+/* Live at the peak: the first sites only. */
 void tsi_section_host_memory_peak(const struct panel *panel)
 {
 	struct table_view sites = tsi_panel_rows(panel, rankings[0].table);

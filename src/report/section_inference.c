@@ -9,29 +9,29 @@
 #include "analyze/lookup.h"
 
 /* A fact of a phase: inference.decode.p50_ns. */
-static const char *of_phase(const struct panel *panel, const char *phase, const char *fact)
+static const char *phase_fact(const struct panel *panel, const char *phase, const char *fact)
 {
 	return tsi_panel_print(panel, "inference.%s.%s", phase, fact);
 }
 
-/* Of weights that routing decides about: "5.2 % to 31.0 %"; NULL: that is not so. */
+/* Range for weights chosen by routing: "5.2 % to 31.0 %"; NULL: routing does not matter. */
 static const char *range_text(const struct panel *panel, const char *phase)
 {
-	const char *most = of_phase(panel, phase, "bandwidth_most_ratio");
+	const char *most = phase_fact(panel, phase, "bandwidth_most_ratio");
 
 	if (!tsi_panel_has(panel, most))
 		return NULL;
 	return tsi_panel_print(panel, "%s to %s",
-			       tsi_panel_number(panel, of_phase(panel, phase, "bandwidth_ratio")),
+			       tsi_panel_number(panel, phase_fact(panel, phase, "bandwidth_ratio")),
 			       tsi_panel_number(panel, most));
 }
 
 /* "memory-bound, 39.4 % of its bandwidth", "memory-bound"; NULL: what bounds it is not known. */
 static const char *bound_text(const struct panel *panel, const char *phase)
 {
-	const char *bound = tsi_panel_text(panel, of_phase(panel, phase, "bound"));
+	const char *bound = tsi_panel_text(panel, phase_fact(panel, phase, "bound"));
 	bool is_memory = strcmp(bound, "memory") == 0;
-	const char *id = of_phase(panel, phase, is_memory ? "bandwidth_ratio" : "mfu");
+	const char *id = phase_fact(panel, phase, is_memory ? "bandwidth_ratio" : "mfu");
 
 	const char *range = is_memory ? range_text(panel, phase) : NULL;
 
@@ -58,11 +58,11 @@ static const char *phase_text(const struct panel *panel, const char *phase)
 		{ "", "requests", " requests" },
 		{ "", "tokens_per_second", " tokens/s" },
 	};
-	int64_t count = tsi_panel_int(panel, of_phase(panel, phase, "count"));
+	int64_t count = tsi_panel_int(panel, phase_fact(panel, phase, "count"));
 	const char *text = tsi_panel_print(panel, "%s %" PRId64, phase, count);
 
 	for (size_t i = 0; i < TSI_COUNT_OF(figures); i++) {
-		const char *id = of_phase(panel, phase, figures[i].fact);
+		const char *id = phase_fact(panel, phase, figures[i].fact);
 		bool is_same = i == 1 && count == 1; /* as the median */
 
 		/* Tokens per second of unrecorded waiting are nobody's, the latency is. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The row of the request that the facts speak of: the last one of its device. */
-static size_t told_row(const struct panel *panel, const struct table_view *ooms)
+static size_t shown_row(const struct panel *panel, const struct table_view *ooms)
 {
 	int64_t device = tsi_panel_int(panel, "snapshot.oom_device");
 	size_t row = ooms->row_count - 1;
@@ -116,7 +116,7 @@ void tsi_section_oom(const struct panel *panel)
 
 	if (ooms.row_count == 0)
 		return;
-	row = told_row(panel, &ooms);
+	row = shown_row(panel, &ooms);
 	const char *size = tsi_panel_number(panel, "snapshot.oom_size_bytes");
 	if (ooms.row_count == 1)
 		tsi_panel_title(panel, DOC_BAD, "snapshot", "OUT OF MEMORY", "%s requested", size);

@@ -14,7 +14,7 @@ enum { ITEM_MAX = 300, OTHERS_NAMED = 8 };
 /* ---- metrics ---- */
 
 /* Is it a loss or a gradient's norm by its own name, which another section covers? */
-static bool is_told_elsewhere(const struct table_view *metrics, size_t row)
+static bool is_shown_elsewhere(const struct table_view *metrics, size_t row)
 {
 	const char *role = tsi_table_text(metrics, row, "role");
 
@@ -25,7 +25,7 @@ static bool is_told_elsewhere(const struct table_view *metrics, size_t row)
 static bool is_worth_telling(const struct table_view *metrics)
 {
 	for (size_t row = 0; row < metrics->row_count; row++)
-		if (!is_told_elsewhere(metrics, row))
+		if (!is_shown_elsewhere(metrics, row))
 			return true;
 	return false;
 }

@@ -63,7 +63,7 @@ bool tsi_put_if_room(const struct panel *panel, void (*build)(const struct panel
 
 /* ---- findings ---- */
 
-/* What a finding says beside its title, and which of it there is room for. */
+/* Lines of a finding below its title, and those for which there is room. */
 struct screen_finding {
 	struct tscope_finding finding;
 	const char *detail, *advice, *place; /* NULL: none, or no room */

@@ -48,8 +48,8 @@ static void put_roles(const struct panel *panel)
 	}
 }
 
-/* The sites with most of a column. The folder that all lie in is told once. */
-static void put_sites(const struct panel *panel, const char *by, bool is_folder_told,
+/* The sites with most of a column. Their common folder is shown once. */
+static void put_sites(const struct panel *panel, const char *by, bool is_folder_shown,
 		      const struct column *columns, size_t count)
 {
 	struct table_view sites = tsi_panel_rows(panel, "snapshot.sites");
@@ -58,7 +58,7 @@ static void put_sites(const struct panel *panel, const char *by, bool is_folder_
 	tsi_site_folder(&sites, folder);
 	tsi_panel_ranking(panel, &(struct ranking){ "snapshot.sites", by, NULL, folder }, columns,
 			  count);
-	if (!is_folder_told)
+	if (!is_folder_shown)
 		tsi_put_site_folder(panel, folder);
 }
 

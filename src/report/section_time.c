@@ -85,8 +85,8 @@ static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t s
 	}
 }
 
-/* Of devices, or of hosts without; what cannot be divided, or hides work, where it is much. */
-static void put_exposed(const struct panel *panel, const struct whole *whole, size_t of_host)
+/* For devices, or hosts without any; shows the undivided or overlapping part where it is large. */
+static void put_exposed(const struct panel *panel, const struct whole *whole, size_t is_host)
 {
 	static const struct part parts[][2] = {
 		{ { "  waiting", "budget.exposed_wait_total_ns", DOC_FAINT },
@@ -103,9 +103,9 @@ static void put_exposed(const struct panel *panel, const struct whole *whole, si
 	struct whole large = { whole->value, whole->value / 100, whole->count };
 
 	tsi_panel_parts(panel, whole,
-			&tsi_budget_lines[of_host ? BUDGET_HOST_COMM : BUDGET_EXPOSED_COMM], 1);
-	tsi_panel_parts(panel, whole, parts[of_host], TSI_COUNT_OF(parts[of_host]));
-	tsi_panel_parts(panel, &large, others[of_host], TSI_COUNT_OF(others[of_host]));
+			&tsi_budget_lines[is_host ? BUDGET_HOST_COMM : BUDGET_EXPOSED_COMM], 1);
+	tsi_panel_parts(panel, whole, parts[is_host], TSI_COUNT_OF(parts[is_host]));
+	tsi_panel_parts(panel, &large, others[is_host], TSI_COUNT_OF(others[is_host]));
 }
 
 bool tsi_is_budget_of_step(const struct panel *panel)

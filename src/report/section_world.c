@@ -140,7 +140,7 @@ static void put_lines(const struct panel *panel, const struct table_view *lines,
 			put_line(panel, table, lines, row);
 }
 
-/* Of each late rank, the first few. */
+/* The first few late ranks. */
 static void put_ranks(const struct panel *panel)
 {
 	enum { SHOWN_RANKS = 4 };
@@ -198,15 +198,15 @@ static void put_gains(const struct panel *panel)
 		{ "ideal network", "what_if.ideal_network_gain_ns", DOC_INFO },
 		{ "no data stall", "what_if.no_data_stall_gain_ns", DOC_INFO },
 	};
-	struct part of_rank = { .id = "what_if.no_straggler_gain_ns", .tone = DOC_INFO };
+	struct part rank_part = { .id = "what_if.no_straggler_gain_ns", .tone = DOC_INFO };
 	struct tscope_value rank = tsi_panel_value(panel, "what_if.straggler_rank");
 	int64_t step_ns = tsi_panel_int(panel, "what_if.simulated_step_ns");
 	struct whole step = { step_ns, step_ns / SHOWN_MIN_PART, 0 };
 
 	if (rank.kind == TSCOPE_VALUE_INT) {
-		of_rank.label =
+		rank_part.label =
 			tsi_panel_print(panel, "rank %lld as others", (long long)rank.integer);
-		tsi_panel_parts(panel, &step, &of_rank, 1);
+		tsi_panel_parts(panel, &step, &rank_part, 1);
 	}
 	tsi_panel_parts(panel, &step, gains, TSI_COUNT_OF(gains));
 }
@@ -215,11 +215,13 @@ static void put_gains(const struct panel *panel)
 static void put_doubt_of_gains(const struct panel *panel)
 {
 	size_t analyzer = tsi_lookup_analyzer("what_if");
-	const char *of_gains = tsi_lookup_doubt(panel->analysis, "what_if.ideal_network_gain_ns");
+	const char *gains_doubt =
+		tsi_lookup_doubt(panel->analysis, "what_if.ideal_network_gain_ns");
 
-	if (!of_gains || tscope_analysis_reliability(panel->analysis, analyzer, TSCOPE_WHOLE_TRACE))
+	if (!gains_doubt ||
+	    tscope_analysis_reliability(panel->analysis, analyzer, TSCOPE_WHOLE_TRACE))
 		return;
-	tsi_doc_line(panel->doc, DOC_DOUBT, DOC_WARN, "doubtful:", "%s", of_gains);
+	tsi_doc_line(panel->doc, DOC_DOUBT, DOC_WARN, "doubtful:", "%s", gains_doubt);
 }
 
 void tsi_section_what_if(const struct panel *panel)
@@ -241,7 +243,7 @@ void tsi_section_what_if(const struct panel *panel)
 
 /* ---- transfers ---- */
 
-/* What does not match, if anything. */
+/* Mismatches, if any. */
 static void put_mismatches(const struct panel *panel)
 {
 	static const struct {

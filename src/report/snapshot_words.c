@@ -40,7 +40,7 @@ const char *tsi_role_words(const char *role)
 	return strcmp(role, "kv_cache") == 0 ? "KV cache" : role;
 }
 
-/* What memory of a role is, in a sentence; NULL where nothing can be said of it. */
+/* Memory of a role in a sentence; NULL if nothing is known. */
 static const char *role_sentence(const char *role)
 {
 	static const char *const sentences[][2] = {

@@ -4,7 +4,7 @@
 
 #include "report/panel.h"
 
-/* What the sections about a snapshot share. */
+/* Shared by the sections about a snapshot. */
 
 enum { FOLDER_MAX = 512 };
 
@@ -31,10 +31,10 @@ const char *tsi_role_words(const char *role);
  */
 void tsi_site_folder(const struct table_view *sites, char folder[FOLDER_MAX]);
 
-/* What was left out of the sites, if anything. */
+/* The folder left out of the sites, if any. */
 void tsi_put_site_folder(const struct panel *panel, const char *folder);
 
-/* What the site "-" of a table is, where it has one. */
+/* Explains the site "-" of a table, if it has one. */
 void tsi_put_unknown_sites(const struct panel *panel, const struct table_view *sites,
 			   const char *words);
 

@@ -16,7 +16,7 @@ enum {
 	NOTE_INDENT = 6,
 };
 
-/* What the width of the line leaves room for. */
+/* Layout for the width of the line. */
 struct layout {
 	bool has_sides, has_word;
 	unsigned name_width;

@@ -13,7 +13,7 @@
 /* Lines that a node takes on a terminal. */
 int tsi_text_lines(const struct doc_node *node, const struct tscope_report_options *options);
 
-/* What a tone looks like. */
+/* Style of a tone. */
 enum text_style tsi_text_style_of(enum doc_tone tone);
 
 /* A style that a tone has; both do nothing for DOC_PLAIN. */

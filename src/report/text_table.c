@@ -169,8 +169,8 @@ static size_t place_of_difference(const char *a, const char *b, unsigned width)
 }
 
 /* The last place where the name differs from one near it that would look alike; 0: none would. */
-static size_t place_that_tells(const struct doc_table *table, const struct doc_row *row,
-			       size_t column, unsigned width)
+static size_t find_distinct(const struct doc_table *table, const struct doc_row *row, size_t column,
+			    unsigned width)
 {
 	size_t index = (size_t)(row - table->rows), place = 0;
 	size_t first = index > MAX_NEAR ? index - MAX_NEAR : 0;
@@ -193,7 +193,7 @@ static void put_name(struct text_writer *w, const struct layout *layout, const s
 {
 	unsigned gap = column > 0 ? 2 : 0, width = layout->width[column] - gap, used;
 	const char *name = name_of(&row->cells[column], width);
-	size_t place = column > 0 ? 0 : place_that_tells(layout->table, row, column, width);
+	size_t place = column > 0 ? 0 : find_distinct(layout->table, row, column, width);
 
 	tsi_text_repeat(w, " ", gap);
 	if (layout->table->columns[column].is_site)

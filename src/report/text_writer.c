@@ -487,7 +487,7 @@ static bool is_bound(struct str text, struct str word)
 	return tsi_str_is(word, "·") || (last >= '0' && last <= '9' && word.length <= 4);
 }
 
-/* What stands together at the front of some words; not empty, unless there are none. */
+/* The unbreakable chunk at the front of some words; not empty, unless there are none. */
 static struct str next_chunk(const char *words)
 {
 	struct str chunk = { words, strcspn(words, " ") };

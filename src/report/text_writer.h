@@ -41,7 +41,7 @@ enum text_style {
 	TEXT_CYAN,
 };
 
-/* What follows has this style; TEXT_PLAIN ends any other. */
+/* Sets the style of the text that follows; TEXT_PLAIN ends any other. */
 void tsi_text_style(struct text_writer *w, enum text_style style);
 
 /* Own text. */

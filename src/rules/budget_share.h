@@ -13,7 +13,7 @@ double tsi_budget_share(const struct rule_context *ctx, const char *line);
 double tsi_device_share(const struct rule_context *ctx, double ns);
 
 /* Whether a share is worth reporting. Less would be printed as 0 %. */
-static inline bool tsi_is_worth_telling(double share)
+static inline bool tsi_is_worth_naming(double share)
 {
 	return share >= 0.005;
 }

@@ -215,7 +215,7 @@ void tsi_rule_gain(struct rule_context *ctx, enum gain_part part, int64_t ns)
 	int64_t claimed_ns = ns > 0 ? ns : 0;
 
 	assert(ctx->has_fired);
-	/* What one finding claims of a part in several pieces adds up. */
+	/* Claims of one finding on a part add up. */
 	for (size_t i = 0; i < ctx->claim_count; i++)
 		if (ctx->claims[i].part == part) {
 			tsi_sum(&ctx->claims[i].ns, claimed_ns);

@@ -86,8 +86,8 @@ static bool has_cause(const struct tscope_diagnosis *diagnosis, enum rule_cause 
 }
 
 /*
- * Of an inference engine the host's work between iterations, and launches without graphs, are
- * one cause each, whatever the host did. Their rules come before those of the host.
+ * In an inference engine the host's work between iterations, and launches without graphs, are one
+ * cause each, whatever the host did. Their rules come before those of the host.
  */
 static enum rule_cause serving_kin(const struct tscope_diagnosis *diagnosis, enum rule_cause kin,
 				   bool is_summary)
@@ -233,7 +233,7 @@ static bool is_stronger(const struct kept *a, const struct kept *b)
 					      : a->finding.severity > b->finding.severity;
 }
 
-/* Of all kin of a finding the strongest, the first of equals: the others are merged into it. */
+/* The strongest finding among its kin, the first of equals: the others are merged into it. */
 static size_t strongest_of(const struct tscope_diagnosis *diagnosis, const struct kept *kept)
 {
 	const struct kept *findings = diagnosis->findings;
@@ -283,20 +283,20 @@ static void absorb(struct tscope_diagnosis *diagnosis, struct kept *into, const 
 static void merge(struct tscope_diagnosis *diagnosis)
 {
 	struct kept *findings = diagnosis->findings;
-	bool *is_told =
-		tsi_arena_new(&diagnosis->arena, diagnosis->finding_count, sizeof(*is_told));
+	bool *is_reported =
+		tsi_arena_new(&diagnosis->arena, diagnosis->finding_count, sizeof(*is_reported));
 	size_t left = 0;
 
-	if (!is_told)
+	if (!is_reported)
 		return;
 	for (size_t i = 0; i < diagnosis->finding_count; i++) {
 		size_t strongest = strongest_of(diagnosis, &findings[i]);
-		is_told[i] = strongest != i;
-		if (is_told[i])
+		is_reported[i] = strongest != i;
+		if (is_reported[i])
 			absorb(diagnosis, &findings[strongest], &findings[i]);
 	}
 	for (size_t i = 0; i < diagnosis->finding_count; i++)
-		if (!is_told[i])
+		if (!is_reported[i])
 			findings[left++] = findings[i];
 	diagnosis->finding_count = left;
 }
@@ -309,7 +309,7 @@ enum { TOO_FEW_DEVICE_EVENTS = 30 };
 /* From these shares of the step on a gain is worth a finding of this severity. */
 static const double SHARE_OF_MED = 0.05, SHARE_OF_HIGH = 0.20;
 
-/* What makes every other figure doubtful, or ends the run, comes first. */
+/* Findings that put every number in doubt, or end the run, come first. */
 static bool is_urgent(const struct kept *kept)
 {
 	switch (kept->cause) {
@@ -408,7 +408,7 @@ static void grant(struct kept *kept, struct gain_ledger *ledger)
 	finding->gain_ns = finding->has_gain ? granted_ns : 0;
 }
 
-/* What explains the finding moves to the place before it. */
+/* Moves the cause of a finding before it. */
 static void put_cause_before(struct tscope_diagnosis *diagnosis, size_t at)
 {
 	struct kept *findings = diagnosis->findings;

@@ -69,8 +69,8 @@ static const struct line overhead_of_repeats = {
 
 bool tsi_repeats_forward(const struct rule_context *ctx)
 {
-	return tsi_is_worth_telling(tsi_rule_real(ctx, "efficiency.hfu") -
-				    tsi_rule_real(ctx, "efficiency.mfu"));
+	return tsi_is_worth_naming(tsi_rule_real(ctx, "efficiency.hfu") -
+				   tsi_rule_real(ctx, "efficiency.mfu"));
 }
 
 /* Facts beyond the phases make a line more specific. */
@@ -98,17 +98,17 @@ static const struct line *find_line(const struct rule_context *ctx, const char *
 	return NULL;
 }
 
-static void tell_row(struct rule_context *ctx, size_t row, const struct line *in_title)
+static void describe_row(struct rule_context *ctx, size_t row, const struct line *in_title)
 {
 	struct tscope_value name = tsi_rule_cell(ctx, LINES, row, "line");
 	double ratio = tsi_value_real(tsi_rule_cell(ctx, LINES, row, "ratio"));
 	const struct line *line = name.kind == TSCOPE_VALUE_TEXT ? find_line(ctx, name.text) : NULL;
 
-	if (line && line != in_title && tsi_is_worth_telling(ratio))
+	if (line && line != in_title && tsi_is_worth_naming(ratio))
 		tsi_rule_detail(
 			ctx, "%.0f %% %s%s", 100 * ratio, line->words,
 			line->cause == CAUSE_comm_exposed &&
-					tsi_is_worth_telling(tsi_divide_comm(ctx, ratio).waiting)
+					tsi_is_worth_naming(tsi_divide_comm(ctx, ratio).waiting)
 				? " (including waiting)"
 				: "");
 }
@@ -123,7 +123,7 @@ const char *tsi_top_efficiency_line(const struct rule_context *ctx)
 {
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
 
-	if (top && top->cause == CAUSE_comm_exposed && tsi_is_worth_telling(top_comm(ctx).waiting))
+	if (top && top->cause == CAUSE_comm_exposed && tsi_is_worth_naming(top_comm(ctx).waiting))
 		return "transfer between ranks";
 	return top ? top->words : "one line";
 }
@@ -154,20 +154,20 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 			       tsi_rule_real(ctx, "efficiency.top_recoverable_ratio"));
 		return;
 	}
-	tsi_tell_waiting(ctx, &comm);
+	tsi_describe_waiting(ctx, &comm);
 	tsi_advise_all_ranks(ctx, &comm);
 	tsi_after_straggler(ctx, &comm);
-	tsi_tell_stages(ctx, &comm);
+	tsi_describe_stages(ctx, &comm);
 	tsi_comm_evidence(ctx);
 	tsi_gain_share(ctx, line->part, comm.moving);
 }
 
-void tsi_tell_efficiency_lines(struct rule_context *ctx, bool is_top_in_title)
+void tsi_describe_efficiency_lines(struct rule_context *ctx, bool is_top_in_title)
 {
 	const struct line *top = find_line(ctx, tsi_rule_text(ctx, "efficiency.top_recoverable"));
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, LINES); row++)
-		tell_row(ctx, row, is_top_in_title ? top : NULL);
+		describe_row(ctx, row, is_top_in_title ? top : NULL);
 	tsi_rule_evidence(ctx, "efficiency.top_recoverable");
 	tsi_rule_evidence(ctx, "efficiency.top_recoverable_ratio");
 	if (!top)

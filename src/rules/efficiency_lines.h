@@ -9,7 +9,7 @@
  * be won back into the detail, and takes advice, cause and the time to win from
  * the largest of them. A title that says the largest with its share leaves it out of the detail.
  */
-void tsi_tell_efficiency_lines(struct rule_context *ctx, bool is_top_in_title);
+void tsi_describe_efficiency_lines(struct rule_context *ctx, bool is_top_in_title);
 
 /* The largest line that can be won back, in words: "waiting for data". */
 const char *tsi_top_efficiency_line(const struct rule_context *ctx);

@@ -56,7 +56,7 @@ struct gain_claim {
 	int64_t ns; /* of a mean step */
 };
 
-/* What is left of the step while claims are granted, the largest finding first. */
+/* Unclaimed time of the step while claims are granted, the largest finding first. */
 struct gain_ledger {
 	int64_t step_ns; /* the mean step; 0: not known, and nothing limits a claim */
 	int64_t step_left_ns;

@@ -10,7 +10,7 @@
  */
 bool tsi_hang_is_found(struct rule_context *ctx, const char *kinds);
 
-/* The same without that. */
+/* Whether hang.kind is one of the words; does not skip the rule. */
 bool tsi_hang_is(const struct rule_context *ctx, const char *kinds);
 
 /* "rank 6", "ranks 6-7": the culprits. Valid until the next call with the same room. */

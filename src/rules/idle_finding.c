@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the findings on idle time have in common. */
+/* Shared by the findings on idle time. */
 #include "rules/idle_finding.h"
 
 #include <assert.h>
@@ -120,21 +120,22 @@ static bool is_of_cause(const struct rule_context *ctx, const char *table, size_
  * "43.1 % operator dispatch (12.0 % aten::copy_, 7.1 % aten::mm)"; where the title already has the
  * share, because there is one cause only: "12.0 % aten::copy_, 7.1 % aten::mm".
  */
-static void tell_cause(struct rule_context *ctx, const struct idle_cause_row *cause, bool is_only)
+static void describe_cause(struct rule_context *ctx, const struct idle_cause_row *cause,
+			   bool is_only)
 {
 	double step_ns = mean_step_ns(ctx);
 	double share = tsi_rule_real(ctx, cause->fact) / step_ns;
 	char culprits[256] = "";
 	size_t count = 0;
 
-	if (!tsi_is_worth_telling(share))
+	if (!tsi_is_worth_naming(share))
 		return;
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS) && count < SHOWN_CULPRITS; row++) {
 		double part = tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step"));
 		const char *name = cell_text(ctx, CULPRITS, row, "name");
 		size_t length = strlen(culprits);
 		if (!is_of_cause(ctx, CULPRITS, row, cause->name) || *name == '\0' ||
-		    !tsi_is_worth_telling(part / step_ns))
+		    !tsi_is_worth_naming(part / step_ns))
 			continue;
 		snprintf(culprits + length, sizeof(culprits) - length, "%s%.1f %% %.*s",
 			 count++ > 0 ? ", " : "", 100 * part / step_ns, CULPRIT_CHARS,
@@ -163,7 +164,7 @@ static int64_t cell_number(const struct rule_context *ctx, size_t row, const cha
 }
 
 /* The longest gaps of the causes; the first says what the finding is about. */
-static void tell_gaps(struct rule_context *ctx, const struct idle_claim *claim)
+static void describe_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 {
 	struct tscope_subject *subject = tsi_rule_subject(ctx);
 	bool is_first = true;
@@ -187,16 +188,16 @@ static void tell_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 	}
 }
 
-void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim)
+void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 {
 	for (size_t i = 0; i < cause_count(claim); i++) {
 		const struct idle_cause_row *cause = row_of(claim->causes[i]);
-		tell_cause(ctx, cause, cause_count(claim) == 1);
+		describe_cause(ctx, cause, cause_count(claim) == 1);
 		tsi_rule_evidence(ctx, cause->fact);
 		tsi_gain_idle(ctx, cause);
 	}
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
-	tell_gaps(ctx, claim);
+	describe_gaps(ctx, claim);
 }
 
 bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,
@@ -208,7 +209,7 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
 		return false;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%s%.1f %% of the step%s", before, 100 * share,
 		      behind);
-	tsi_tell_idle(ctx, claim);
+	tsi_describe_idle(ctx, claim);
 	return true;
 }
 
@@ -229,13 +230,13 @@ const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx)
 	return largest;
 }
 
-void tsi_tell_idle_causes(struct rule_context *ctx)
+void tsi_describe_idle_causes(struct rule_context *ctx)
 {
 	double step_ns = mean_step_ns(ctx);
 
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++) {
 		double share = tsi_rule_real(ctx, rows[i].fact) / step_ns;
-		if (tsi_is_worth_telling(share))
+		if (tsi_is_worth_naming(share))
 			tsi_rule_detail(ctx, "%.1f %% %s", 100 * share, rows[i].words);
 	}
 }

@@ -22,7 +22,7 @@ double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_cl
  * Once the rule has fired: puts causes and culprits into the detail, the largest culprit into the
  * subject, the longest gaps into the places, and claims the time.
  */
-void tsi_tell_idle(struct rule_context *ctx, const struct idle_claim *claim);
+void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim);
 
 /*
  * Fires with the title "BEFORE 12.3 % of the stepBEHIND" where the causes take at least the
@@ -53,7 +53,7 @@ const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx)
 bool tsi_has_own_rule(const struct idle_cause_row *row);
 
 /* Puts the causes worth a word into the detail of a finding. */
-void tsi_tell_idle_causes(struct rule_context *ctx);
+void tsi_describe_idle_causes(struct rule_context *ctx);
 
 /* Claims the idle time of a cause. */
 void tsi_gain_idle(struct rule_context *ctx, const struct idle_cause_row *row);

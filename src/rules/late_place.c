@@ -26,7 +26,7 @@ const char *tsi_short_place(char text[MAX_PLACE_TEXT], const char *place)
 	return text;
 }
 
-void tsi_tell_longest(struct rule_context *ctx, const char *table, size_t row)
+void tsi_describe_longest(struct rule_context *ctx, const char *table, size_t row)
 {
 	int64_t start_ns = tsi_rule_cell(ctx, table, row, "longest_start_ns").integer;
 

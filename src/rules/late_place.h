@@ -12,7 +12,7 @@ enum { MAX_PLACE_TEXT = 44 };
 const char *tsi_short_place(char text[MAX_PLACE_TEXT], const char *place);
 
 /* Where the longest stretch of it is, as a detail. */
-void tsi_tell_longest(struct rule_context *ctx, const char *table, size_t row);
+void tsi_describe_longest(struct rule_context *ctx, const char *table, size_t row);
 
 extern const char tsi_place_advice[];
 extern const char tsi_stall_advice[]; /* where it is not known */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the findings on products of matrices have in common. */
+/* Shared by the findings on matrix products. */
 #include "rules/matrix_finding.h"
 
 #include <math.h>
@@ -137,7 +137,7 @@ void tsi_place_kernel(struct rule_context *ctx, const char *kernel)
 		tsi_rule_longest(ctx, NAMES, row);
 }
 
-void tsi_tell_site(struct rule_context *ctx, const char *kernel)
+void tsi_describe_site(struct rule_context *ctx, const char *kernel)
 {
 	size_t row = find_kernel(ctx, kernel);
 
@@ -145,7 +145,7 @@ void tsi_tell_site(struct rule_context *ctx, const char *kernel)
 		tsi_rule_site(ctx, NAMES, row, "the longest call of its kernel");
 }
 
-void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slow)
+void tsi_describe_products(struct rule_context *ctx, const struct slow_products *slow)
 {
 	for (size_t i = 0; i < WORST_PRODUCTS; i++) {
 		const struct worst_product *worst = &slow->worst[i];
@@ -169,5 +169,5 @@ void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slo
 					.chars);
 	}
 	if (slow->worst[0].ns > 0)
-		tsi_tell_site(ctx, tsi_operator_text(ctx, slow->worst[0].row, "kernel"));
+		tsi_describe_site(ctx, tsi_operator_text(ctx, slow->worst[0].row, "kernel"));
 }

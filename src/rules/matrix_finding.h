@@ -10,7 +10,7 @@
  */
 enum { WORST_PRODUCTS = 2 };
 
-enum { PRODUCT_PARTS = 3 }; /* kinds of products that gain.h tells apart */
+enum { PRODUCT_PARTS = 3 }; /* kinds of products that gain.h distinguishes */
 
 struct slow_products {
 	double ns, gain_ns; /* of the whole trace */
@@ -36,7 +36,7 @@ void tsi_add_product(const struct rule_context *ctx, struct slow_products *slow,
 void tsi_gain_products(struct rule_context *ctx, const struct slow_products *slow);
 
 /* Once the rule has fired: the worst become details, subject and places. */
-void tsi_tell_products(struct rule_context *ctx, const struct slow_products *slow);
+void tsi_describe_products(struct rule_context *ctx, const struct slow_products *slow);
 
 /*
  * The share of the devices' time in products and attention of an engine's iterations that memory
@@ -47,7 +47,7 @@ double tsi_decoding_share(const struct rule_context *ctx, double least);
 /* The longest kernel of this name is a place to look at. */
 void tsi_place_kernel(struct rule_context *ctx, const char *kernel);
 /* Which module and function that is in. */
-void tsi_tell_site(struct rule_context *ctx, const char *kernel);
+void tsi_describe_site(struct rule_context *ctx, const char *kernel);
 
 /* The sizes that tensor cores take in one piece, 16 bytes; 0: such operands are not judged. */
 double tsi_piece_of(const char *precision);

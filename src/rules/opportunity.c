@@ -69,7 +69,7 @@ static void append_launcher(const struct rule_context *ctx, size_t row, const ch
 }
 
 /* Where the longest event of a launcher is. */
-static void tell_site(struct rule_context *ctx, size_t row)
+static void describe_site(struct rule_context *ctx, size_t row)
 {
 	const char *op = text(ctx, row, "operator");
 	char words[NAME_BYTES + 16];
@@ -99,5 +99,5 @@ void tsi_blame_launchers(struct rule_context *ctx, const char *remedy)
 		return;
 	tsi_rule_detail(ctx, "%s", words);
 	for (size_t i = 0; i < shown; i++)
-		tell_site(ctx, rows[i]);
+		describe_site(ctx, rows[i]);
 }

@@ -4,7 +4,7 @@
 
 #include "rules/rule.h"
 
-/* What the rules on remedies say of the analyzer `opportunities`. */
+/* Shared by the rules on the analyzer `opportunities`. */
 
 /* The share of the counted steps' time that "opportunities.…_ns" is; NaN where it is not known. */
 double tsi_opportunity_share(const struct rule_context *ctx, const char *fact);

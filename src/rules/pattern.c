@@ -15,7 +15,7 @@ double tsi_pattern_share(const struct rule_context *ctx, const char *fact)
 	return tsi_rule_real(ctx, fact) / tsi_rule_real(ctx, "patterns.wall_total_ns");
 }
 
-void tsi_tell_pattern(struct rule_context *ctx, const char *pattern, const char *op)
+void tsi_describe_pattern(struct rule_context *ctx, const char *pattern, const char *op)
 {
 	tsi_rule_subject(ctx)->op = op;
 	for (size_t row = 0; row < tsi_rule_rows(ctx, PLACES); row++)

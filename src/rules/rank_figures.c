@@ -17,12 +17,12 @@ struct comm_parts {
 	const char *wait, *transfer, *unsplit;
 };
 
-static const struct comm_parts of_devices = {
+static const struct comm_parts device_parts = {
 	"budget.exposed_wait_total_ns",
 	"budget.exposed_transfer_total_ns",
 	"budget.exposed_unsplit_total_ns",
 };
-static const struct comm_parts of_hosts = {
+static const struct comm_parts host_parts = {
 	"budget.host.comm_wait_total_ns",
 	"budget.host.comm_transfer_total_ns",
 	"budget.host.comm_unsplit_total_ns",
@@ -31,9 +31,9 @@ static const struct comm_parts of_hosts = {
 /* NULL: neither is known. */
 static const struct comm_parts *known_parts(const struct rule_context *ctx)
 {
-	if (tsi_rule_knows(ctx, of_devices.wait))
-		return &of_devices;
-	return tsi_rule_knows(ctx, of_hosts.wait) ? &of_hosts : NULL;
+	if (tsi_rule_knows(ctx, device_parts.wait))
+		return &device_parts;
+	return tsi_rule_knows(ctx, host_parts.wait) ? &host_parts : NULL;
 }
 
 bool tsi_rule_knows(const struct rule_context *ctx, const char *fact)
@@ -146,9 +146,9 @@ double tsi_comm_percent(const struct comm_shares *comm, double share)
 	return 100 * share / (comm->waiting + comm->moving + comm->between_stages);
 }
 
-void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm)
+void tsi_describe_waiting(struct rule_context *ctx, const struct comm_shares *comm)
 {
-	if (tsi_is_worth_telling(comm->waiting))
+	if (tsi_is_worth_naming(comm->waiting))
 		tsi_rule_detail(ctx,
 				"waiting for slower ranks takes another %.1f %% of the step (%.0f "
 				"%% of communication)",
@@ -212,9 +212,9 @@ void tsi_advise_hiding(struct rule_context *ctx)
 		tsi_rule_advice(ctx, advice);
 }
 
-void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm)
+void tsi_describe_stages(struct rule_context *ctx, const struct comm_shares *comm)
 {
-	if (tsi_is_worth_telling(comm->between_stages))
+	if (tsi_is_worth_naming(comm->between_stages))
 		tsi_rule_detail(ctx,
 				"pipeline stages exchange data or wait for it for another %.1f %%",
 				100 * comm->between_stages);

@@ -40,8 +40,8 @@ struct comm_shares {
 struct comm_shares tsi_comm_shares(const struct rule_context *ctx);
 
 /*
- * Likewise; where traces do not tell it, this share divided as the communication of the ranks is:
- * beyond what the rank with the least has they wait. One rank alone cannot tell.
+ * Likewise; if traces do not show it, divides this share as the communication of the ranks is
+ * divided: what exceeds the rank with the least is waiting. A single rank cannot be divided.
  */
 struct comm_shares tsi_divide_comm(const struct rule_context *ctx, double share);
 
@@ -49,16 +49,16 @@ struct comm_shares tsi_divide_comm(const struct rule_context *ctx, double share)
 double tsi_comm_percent(const struct comm_shares *comm, double share);
 
 /* Says how long ranks wait for slower ones besides, if it is worth naming. */
-void tsi_tell_waiting(struct rule_context *ctx, const struct comm_shares *comm);
+void tsi_describe_waiting(struct rule_context *ctx, const struct comm_shares *comm);
 
 /*
- * Where one rank alone was read, which cannot tell waiting from transfer: says so, and advises to
+ * If only one rank was read, which cannot separate waiting from transfer: says so, and advises to
  * read all ranks first.
  */
 void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm);
 
 /* Names the part between stages, if it is worth it. */
-void tsi_tell_stages(struct rule_context *ctx, const struct comm_shares *comm);
+void tsi_describe_stages(struct rule_context *ctx, const struct comm_shares *comm);
 
 /*
  * Where ranks wait longer than they transfer, and one is known to be late, that one comes first. Of

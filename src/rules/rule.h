@@ -134,11 +134,11 @@ void tsi_rule_merge_under(struct rule_context *ctx, enum rule_cause cause);
 void tsi_rule_after(struct rule_context *ctx, enum rule_cause cause);
 /* TSCOPE_CONFIDENCE_HIGH unless set. */
 void tsi_rule_confidence(struct rule_context *ctx, enum tscope_confidence confidence);
-/* What the finding is about: fill in what is known. Texts live as long as the analysis. */
+/* Subject of the finding: fill in what is known. Texts live as long as the analysis. */
 struct tscope_subject *tsi_rule_subject(struct rule_context *ctx);
 /* A place to look at, the worst first; more than TSCOPE_MAX_PLACES are dropped. */
 void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration_ns);
-/* The same of a row of "max_start_ns" and "max_ns"; nothing where these are absent. */
+/* Adds the place of a row of "max_start_ns" and "max_ns"; nothing if these are absent. */
 void tsi_rule_longest(struct rule_context *ctx, const char *table, size_t row);
 /*
  * Whose code it is, by the columns "module" and "source" of a row, said behind these words:

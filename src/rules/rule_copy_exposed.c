@@ -8,7 +8,7 @@
 #define DIRECTIONS "copies.by_direction"
 
 /* The first row of the table: the direction with most time. */
-static void tell_direction(struct rule_context *ctx)
+static void describe_direction(struct rule_context *ctx)
 {
 	if (tsi_rule_rows(ctx, DIRECTIONS) == 0)
 		return;
@@ -32,7 +32,7 @@ static void evaluate_copy_exposed(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "exposed memory copies take %.1f %% of the step", 100 * share);
-	tell_direction(ctx);
+	describe_direction(ctx);
 	/* Overlapped, a step still takes as long as its copies. */
 	if (share > 0.5)
 		tsi_rule_bound(ctx);

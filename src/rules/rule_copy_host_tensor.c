@@ -14,7 +14,7 @@ static void evaluate_copy_host_tensor(struct rule_context *ctx)
 		      "filling tensors on the host and copying them takes %.1f %% of the step",
 		      100 * share);
 	tsi_rule_detail(ctx, "%.1f tensors per step", count);
-	tsi_tell_pattern(ctx, "host_tensor", "aten::to");
+	tsi_describe_pattern(ctx, "host_tensor", "aten::to");
 	tsi_gain_host_share(ctx, GAIN_BLOCKING_COPY, share);
 	tsi_rule_bound(ctx);
 }

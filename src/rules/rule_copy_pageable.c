@@ -7,7 +7,7 @@
 
 #include "base/scaled_text.h"
 
-/* Of calls that mostly wait for their copies. */
+/* Share of calls that wait for their copies. */
 #define BLOCKING_RATIO 0.5
 
 #define DIRECTIONS "copies.by_direction"
@@ -28,7 +28,7 @@ static const char *main_direction(const struct rule_context *ctx)
 	return "";
 }
 
-static void tell_copies(struct rule_context *ctx)
+static void describe_copies(struct rule_context *ctx)
 {
 	const char *direction = main_direction(ctx);
 	double seconds = tsi_rule_real(ctx, "copies.pageable_ns") / 1e9;
@@ -70,7 +70,7 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "copies of pageable (unpinned) host memory take %.1f %% of device time",
 		      100 * share);
-	tell_copies(ctx);
+	describe_copies(ctx);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++)
 		if (is_pageable(ctx, row))
 			tsi_rule_longest(ctx, DIRECTIONS, row);

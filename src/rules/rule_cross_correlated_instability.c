@@ -12,7 +12,7 @@
 #include "base/scaled_text.h"
 
 #define GROUPS "correlation.groups"
-enum { MAX_TOLD = 3 }; /* groups in words */
+enum { MAX_SHOWN = 3 }; /* groups in words */
 
 static int64_t step_of(const struct rule_context *ctx, size_t group, const char *column)
 {
@@ -90,10 +90,10 @@ static void evaluate_cross_correlated_instability(struct rule_context *ctx)
 	fire(ctx, group_count);
 	bool is_only =
 		group_count == 1 && step_of(ctx, 0, "first_step") == step_of(ctx, 0, "last_step");
-	for (size_t i = 0; i < group_count && i < MAX_TOLD; i++)
+	for (size_t i = 0; i < group_count && i < MAX_SHOWN; i++)
 		describe_group(ctx, i, is_only);
-	if (group_count > MAX_TOLD)
-		tsi_rule_detail(ctx, "and %zu more in " GROUPS, group_count - MAX_TOLD);
+	if (group_count > MAX_SHOWN)
+		tsi_rule_detail(ctx, "and %zu more in " GROUPS, group_count - MAX_SHOWN);
 }
 
 const struct rule tsi_rule_cross_correlated_instability = {

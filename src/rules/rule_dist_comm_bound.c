@@ -13,14 +13,14 @@ static void fire(struct rule_context *ctx, const struct comm_shares *comm)
 {
 	enum tscope_severity severity = tsi_rule_grade(ctx, comm->moving);
 
-	if (tsi_is_worth_telling(comm->waiting))
+	if (tsi_is_worth_naming(comm->waiting))
 		tsi_rule_fire(ctx, severity,
 			      "transfer takes %.1f %% of the step (%.0f %% of communication)",
 			      100 * comm->moving, tsi_comm_percent(comm, comm->moving));
 	else
 		tsi_rule_fire(ctx, severity, "communication takes %.1f %% of the step",
 			      100 * comm->moving);
-	tsi_tell_waiting(ctx, comm);
+	tsi_describe_waiting(ctx, comm);
 	tsi_after_straggler(ctx, comm);
 }
 
@@ -29,7 +29,7 @@ static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *
 	if (comm->moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	fire(ctx, comm);
-	tsi_tell_stages(ctx, comm);
+	tsi_describe_stages(ctx, comm);
 	tsi_advise_hiding(ctx);
 	tsi_comm_evidence(ctx);
 	tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm->moving));

@@ -16,7 +16,7 @@ static void evaluate_dist_data_parallel(struct rule_context *ctx)
 			"it scatters, broadcasts and gathers %.0f times per step, which takes the "
 			"host %.1f %% of it",
 			count, 100 * share);
-	tsi_tell_pattern(ctx, "data_parallel", "Broadcast");
+	tsi_describe_pattern(ctx, "data_parallel", "Broadcast");
 	tsi_gain_host_share(ctx, GAIN_LAUNCH, share);
 	tsi_rule_bound(ctx);
 }

@@ -12,11 +12,11 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving), "%.1f %% of device time is exposed %s",
 		      100 * comm.moving,
-		      tsi_is_worth_telling(comm.waiting) ? "transfer" : "communication");
+		      tsi_is_worth_naming(comm.waiting) ? "transfer" : "communication");
 	tsi_rule_detail(ctx, "%s of communication in the trace, %.1f %% of it overlapped",
 			tsi_rule_time(ctx, "overlap.comm_ns").chars,
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
-	if (tsi_is_worth_telling(comm.waiting))
+	if (tsi_is_worth_naming(comm.waiting))
 		tsi_rule_detail(ctx,
 				"another %.1f %% (%.0f %% of exposed communication) is waiting for "
 				"slower ranks",
@@ -26,7 +26,7 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 	tsi_after_straggler(ctx, &comm);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, "overlap.exposed"); row++)
 		tsi_rule_longest(ctx, "overlap.exposed", row);
-	tsi_tell_stages(ctx, &comm);
+	tsi_describe_stages(ctx, &comm);
 	tsi_comm_evidence(ctx);
 	tsi_rule_evidence(ctx, "overlap.exposed_comm_ratio");
 	tsi_rule_evidence(ctx, "overlap.exposed_ns");

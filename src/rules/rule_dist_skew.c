@@ -99,7 +99,7 @@ static void fire_hold_up(struct rule_context *ctx)
 			" ranks cannot show whether it is slow for good",
 			of, of == 1 ? "" : "s", tsi_rule_int(ctx, "distributed.world_size"));
 	if (*place)
-		tsi_tell_longest(ctx, HOLD_UPS, 0);
+		tsi_describe_longest(ctx, HOLD_UPS, 0);
 	if (*place)
 		tsi_rule_advice(ctx, tsi_place_advice);
 	else if (2 * tsi_rule_cell(ctx, HOLD_UPS, 0, "step_count").integer <= of)

@@ -206,7 +206,7 @@ static void explain(struct rule_context *ctx, const struct slow *slow)
 		tsi_rule_advice(ctx, cause->advice);
 	if (!*tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "place")))
 		return;
-	tsi_tell_longest(ctx, CAUSES, row);
+	tsi_describe_longest(ctx, CAUSES, row);
 	if (cause && strcmp(cause->cause, "slow_host") == 0)
 		tsi_rule_advice(ctx, tsi_place_advice);
 }

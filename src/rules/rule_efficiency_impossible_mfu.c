@@ -64,7 +64,7 @@ static const struct flops_source *find_flops_source(const char *name)
 	return NULL;
 }
 
-static void tell_sources(struct rule_context *ctx)
+static void describe_sources(struct rule_context *ctx)
 {
 	const struct flops_source *flops =
 		find_flops_source(tsi_rule_text(ctx, "efficiency.flops_source"));
@@ -97,7 +97,7 @@ static void evaluate_efficiency_impossible_mfu(struct rule_context *ctx)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "FLOPs or peak are wrong: together they give an MFU of %s%.0f %%",
 		      is_lower_bound ? "at least " : "", 100 * mfu);
-	tell_sources(ctx);
+	describe_sources(ctx);
 }
 
 const struct rule tsi_rule_efficiency_impossible_mfu = {

@@ -32,7 +32,7 @@ static double repeated_ns(const struct rule_context *ctx)
 	return sum_ns;
 }
 
-static void tell_repeats(struct rule_context *ctx)
+static void describe_repeats(struct rule_context *ctx)
 {
 	double hfu_pct = 100 * tsi_rule_real(ctx, "efficiency.hfu");
 	double step_ns = repeated_ns(ctx);
@@ -50,12 +50,12 @@ static void tell_repeats(struct rule_context *ctx)
 }
 
 /* The table has those that lose most first. */
-static void tell_operators(struct rule_context *ctx)
+static void describe_operators(struct rule_context *ctx)
 {
 	for (size_t row = 0; row < tsi_operator_rows(ctx) && row < SHOWN_OPERATORS; row++) {
 		double lost_ns = tsi_operator_number(ctx, row, "lost_ns");
 		struct operator_words words = tsi_operator_words(ctx, row);
-		if (!tsi_is_worth_telling(tsi_device_share(ctx, lost_ns)))
+		if (!tsi_is_worth_naming(tsi_device_share(ctx, lost_ns)))
 			return;
 		tsi_rule_detail(ctx, "%s loses %s per step at %.0f %% of its roofline", words.text,
 				tsi_time_text(tsi_operator_step_ns(ctx, row, lost_ns)).chars,
@@ -103,9 +103,9 @@ static void evaluate_efficiency_low_mfu(struct rule_context *ctx)
 	tsi_rule_fire(ctx, grade(ctx, mfu),
 		      "the model uses %.1f %% of the device's peak FLOPs (MFU)", 100 * mfu);
 	tsi_rule_evidence(ctx, "efficiency.mfu");
-	tell_repeats(ctx);
-	tsi_tell_efficiency_lines(ctx, false);
-	tell_operators(ctx);
+	describe_repeats(ctx);
+	tsi_describe_efficiency_lines(ctx, false);
+	describe_operators(ctx);
 }
 
 const struct rule tsi_rule_efficiency_low_mfu = {

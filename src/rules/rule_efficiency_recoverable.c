@@ -46,7 +46,7 @@ static void evaluate_efficiency_recoverable(struct rule_context *ctx)
 	if (has_mfu)
 		tsi_rule_detail(ctx, "the MFU is at least %.1f %%",
 				100 * tsi_rule_real(ctx, "efficiency.mfu"));
-	tsi_tell_efficiency_lines(ctx, true);
+	tsi_describe_efficiency_lines(ctx, true);
 	if (is_other(ctx) && tsi_rule_real(ctx, "callbacks.step_ratio") >= WORTH_TELLING)
 		tsi_rule_detail(ctx, "callbacks and algorithms take %.0f %% of the step",
 				100 * tsi_rule_real(ctx, "callbacks.step_ratio"));

@@ -34,7 +34,7 @@ static void evaluate_gc_pause(struct rule_context *ctx)
 			      "the device waits for Python's garbage collector for %.1f %% of the "
 			      "step",
 			      100 * share);
-		tsi_tell_idle(ctx, &gc_claim);
+		tsi_describe_idle(ctx, &gc_claim);
 	} else if (tsi_rule_trusts(ctx, "python.gc_ratio")) {
 		evaluate_pauses(ctx);
 	}

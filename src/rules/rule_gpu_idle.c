@@ -15,7 +15,7 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "the device is idle for %.1f %% of the step, mostly due to %s", 100 * share,
 		      main_cause->words);
-	tsi_tell_idle_causes(ctx);
+	tsi_describe_idle_causes(ctx);
 	tsi_rule_evidence(ctx, "idle.total_ns");
 	tsi_rule_evidence(ctx, main_cause->fact);
 	tsi_rule_evidence(ctx, "step_time.mean_ns");

@@ -12,7 +12,7 @@ static const char *plural(const char *ranks)
 }
 
 /* "ranks 0, 2-3 wait in all_reduce #7 of group 2 for rank 1" */
-static void tell_link(struct rule_context *ctx, size_t row)
+static void describe_link(struct rule_context *ctx, size_t row)
 {
 	const char *ranks = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "ranks"));
 	const char *call = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "call"));
@@ -35,7 +35,7 @@ static void evaluate_hang_deadlock(struct rule_context *ctx)
 		tsi_hang_fire(ctx, "deadlock: %s waits in %.240s first",
 			      tsi_hang_culprits(ctx).text, own);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, "hang.chain") && row < 4; row++)
-		tell_link(ctx, row);
+		describe_link(ctx, row);
 }
 
 const struct rule tsi_rule_hang_deadlock = {

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* What those ranks share, where all dumps name their hosts. */
+/* Adds the ranks' common host, if all dumps name their hosts. */
 static void add_host(struct rule_context *ctx)
 {
 	const char *host = tsi_rule_text(ctx, "hang.host");

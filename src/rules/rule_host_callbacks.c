@@ -33,7 +33,7 @@ static void evaluate_host_callbacks(struct rule_context *ctx)
 		tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 			      "the device waits for callbacks and logging for %.1f %% of the step",
 			      100 * share);
-		tsi_tell_idle(ctx, &callback_claim);
+		tsi_describe_idle(ctx, &callback_claim);
 	} else if (tsi_rule_trusts(ctx, "callbacks.step_ratio") &&
 		   tsi_rule_trusts(ctx, "callbacks.profiler_ratio")) {
 		evaluate_composer(ctx);

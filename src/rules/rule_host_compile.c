@@ -13,7 +13,7 @@ static void evaluate_host_compile(struct rule_context *ctx)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "compilation takes %.1f %% of the step: this is not steady state",
 		      100 * share);
-	tsi_tell_idle(ctx, &compile_claim);
+	tsi_describe_idle(ctx, &compile_claim);
 }
 
 const struct rule tsi_rule_host_compile = {

@@ -8,7 +8,7 @@
 
 static const struct idle_claim launch_claim = { { "op_overhead", "launch_call", "start_latency" } };
 
-static void tell_launches(struct rule_context *ctx, double count)
+static void describe_launches(struct rule_context *ctx, double count)
 {
 	bool is_one = count >= 0.5 && count < 1.5;
 
@@ -30,7 +30,7 @@ static void evaluate_host_launch_bound(struct rule_context *ctx)
 			    ""))
 		return;
 	if (tsi_rule_has(ctx, "launches.launches_per_step"))
-		tell_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));
+		describe_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));
 	if (has_graph_launches(ctx))
 		tsi_rule_advice(ctx, "capture what is still launched one by one into the graphs "
 				     "that are replayed already, or enlarge the batch");

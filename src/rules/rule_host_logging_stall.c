@@ -17,11 +17,12 @@ static size_t find_cause(const struct rule_context *ctx, const char *cause)
 }
 
 /* "checkpoint 14.0 %, mostly in save (/usr/lib/…:42)" */
-static void tell_part(struct rule_context *ctx, const char *cause, const char *words, double share)
+static void describe_part(struct rule_context *ctx, const char *cause, const char *words,
+			  double share)
 {
 	size_t row = find_cause(ctx, cause);
 
-	if (!tsi_is_worth_telling(share))
+	if (!tsi_is_worth_naming(share))
 		return;
 	if (row == tsi_rule_rows(ctx, "python.by_cause"))
 		tsi_rule_detail(ctx, "%s %.1f %%", words, 100 * share);
@@ -43,8 +44,8 @@ static void evaluate_host_logging_stall(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "logging and checkpoints take %.1f %% of the main thread's time",
 		      100 * share);
-	tell_part(ctx, "logging", "logging", logging);
-	tell_part(ctx, "checkpoint", "checkpoints", checkpoint);
+	describe_part(ctx, "logging", "logging", logging);
+	describe_part(ctx, "checkpoint", "checkpoints", checkpoint);
 	tsi_gain_host_share(ctx, GAIN_CALLBACK, share);
 }
 

@@ -14,7 +14,7 @@ static void evaluate_host_loop_indexing(struct rule_context *ctx)
 		      "loops that index a tensor take %.1f %% of the step on the host",
 		      100 * share);
 	tsi_rule_detail(ctx, "%.0f iterations per step", count);
-	tsi_tell_pattern(ctx, "loop", "aten::select");
+	tsi_describe_pattern(ctx, "loop", "aten::select");
 	tsi_gain_host_share(ctx, GAIN_LAUNCH, share);
 	tsi_rule_bound(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);

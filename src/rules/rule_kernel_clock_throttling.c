@@ -24,7 +24,7 @@ static bool has_enough(struct rule_context *ctx)
 	return steps >= MIN_STEPS && kernels >= MIN_KERNELS;
 }
 
-static void tell_kernels(struct rule_context *ctx)
+static void describe_kernels(struct rule_context *ctx)
 {
 	for (size_t i = 0; i < tsi_rule_rows(ctx, KERNELS); i++) {
 		const char *name = tsi_value_text(tsi_rule_cell(ctx, KERNELS, i, "name"));
@@ -52,7 +52,7 @@ static void evaluate_kernel_clock_throttling(struct rule_context *ctx)
 		      "the same GEMM and convolution kernels take %.1f %% longer in the last third "
 		      "of the steps than in the first",
 		      100 * (factor - 1));
-	tell_kernels(ctx);
+	describe_kernels(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	tsi_rule_gain(ctx, GAIN_COMPUTE, tsi_rule_int(ctx, "drift.lost_ns"));
 }

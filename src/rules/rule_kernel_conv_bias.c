@@ -11,7 +11,7 @@ static void evaluate_kernel_conv_bias(struct rule_context *ctx)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
 		      "%.0f convolution%s per step add%s a bias right before a batch norm", count,
 		      count < 1.5 ? "" : "s", count < 1.5 ? "s" : "");
-	tsi_tell_pattern(ctx, "conv_bias", "aten::conv2d");
+	tsi_describe_pattern(ctx, "conv_bias", "aten::conv2d");
 }
 
 const struct rule tsi_rule_kernel_conv_bias = {

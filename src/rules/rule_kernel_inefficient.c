@@ -9,7 +9,7 @@
 /* Good kernels reach about as much of the roofline. */
 static const double reachable = 0.7;
 
-/* Of sizes that fit, in a precision that fits: what other rules blame is left to them. */
+/* Judges sizes and precisions that fit: other rules judge the rest. */
 static double judge_efficiency(const struct rule_context *ctx, size_t row)
 {
 	const char *kind = tsi_operator_text(ctx, row, "kind");
@@ -52,7 +52,7 @@ static void evaluate_kernel_inefficient(struct rule_context *ctx)
 		      100 * share);
 	tsi_rule_detail(ctx, "they reach %.0f %% of their roofline on average",
 			100 * reachable * (1 - slow.gain_ns / slow.ns));
-	tsi_tell_products(ctx, &slow);
+	tsi_describe_products(ctx, &slow);
 	advise(ctx, slow.worst[0].row);
 	tsi_rule_bound(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);

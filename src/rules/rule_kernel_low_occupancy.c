@@ -62,7 +62,7 @@ static bool is_small(const struct rule_context *ctx, size_t row)
 	return number(ctx, row, "blocks_per_sm") < tsi_rule_parameter(ctx, "filled") &&
 	       number(ctx, row, "mean_ns") >= short_ns &&
 	       strcmp(text(ctx, row, "kind"), "comm") != 0 &&
-	       !(tsi_is_worth_telling(ns / tsi_rule_real(ctx, "budget.wall_total_ns")) &&
+	       !(tsi_is_worth_naming(ns / tsi_rule_real(ctx, "budget.wall_total_ns")) &&
 		 saturates_memory(ctx, text(ctx, row, "name")));
 }
 
@@ -85,7 +85,7 @@ static struct small_kernels find_small(const struct rule_context *ctx)
 }
 
 /* The operator that loses most in this kernel, if one is known. */
-static void tell_operator(struct rule_context *ctx, const char *kernel)
+static void describe_operator(struct rule_context *ctx, const char *kernel)
 {
 	for (size_t row = 0; row < tsi_operator_rows(ctx); row++) {
 		if (strcmp(tsi_operator_text(ctx, row, "kernel"), kernel) == 0) {
@@ -95,12 +95,12 @@ static void tell_operator(struct rule_context *ctx, const char *kernel)
 	}
 }
 
-static void tell_kernel(struct rule_context *ctx, const struct small_kernels *small)
+static void describe_kernel(struct rule_context *ctx, const struct small_kernels *small)
 {
 	tsi_rule_detail(ctx, "mostly %.*s (%s in the trace)", SHOWN_NAME_CHARS, small->name,
 			tsi_time_text(small->name_ns).chars);
-	tell_operator(ctx, small->name);
-	tsi_tell_site(ctx, small->name);
+	describe_operator(ctx, small->name);
+	tsi_describe_site(ctx, small->name);
 }
 
 static void evaluate_kernel_low_occupancy(struct rule_context *ctx)
@@ -119,7 +119,7 @@ static void evaluate_kernel_low_occupancy(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "on average %.0f %% of the multiprocessors have no block meanwhile",
 			100 * unused / share);
 	if (small.name) {
-		tell_kernel(ctx, &small);
+		describe_kernel(ctx, &small);
 		tsi_rule_subject(ctx)->kernel = small.name;
 	}
 	tsi_gain_share(ctx, GAIN_COMPUTE, unused);

@@ -9,7 +9,7 @@
 /* No kernel keeps its share of the roofline in another precision: half of that is said. */
 static const double part_to_win = 0.5;
 
-/* What runs on the plain cores is left to KERNEL.NO_TENSOR_CORES. */
+/* Kernels on plain cores belong to KERNEL.NO_TENSOR_CORES. */
 static double judge_precision(const struct rule_context *ctx, size_t row)
 {
 	double roofline_ns = tsi_operator_number(ctx, row, "roofline_ns");
@@ -32,7 +32,7 @@ static void evaluate_kernel_low_precision(struct rule_context *ctx)
 		      "float32 matrix products take %.1f %% of device time; tensor cores multiply "
 		      "%s faster",
 		      100 * share, has_bf16 ? "bfloat16" : "float16");
-	tsi_tell_products(ctx, &slow);
+	tsi_describe_products(ctx, &slow);
 	if (!has_bf16)
 		tsi_rule_advice(ctx, "torch.autocast(\"cuda\", dtype=torch.float16) with "
 				     "torch.amp.GradScaler, where the model tolerates it");

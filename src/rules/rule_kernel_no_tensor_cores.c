@@ -103,7 +103,7 @@ static struct slow_reasons find_slow(const struct rule_context *ctx)
 	return slow;
 }
 
-/* What fits the device, where it is known; the rule's own advice holds for any. */
+/* Chooses advice that fits the device, if known; the rule's own advice fits any. */
 static void advise(struct rule_context *ctx, enum reason reason)
 {
 	bool has_float16_only =
@@ -122,7 +122,7 @@ static void call_estimate(struct rule_context *ctx)
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 }
 
-static void tell_shapes(struct rule_context *ctx, const struct slow_reasons *slow, double share)
+static void describe_shapes(struct rule_context *ctx, const struct slow_reasons *slow, double share)
 {
 	enum reason main_reason = NO_TF32;
 
@@ -133,12 +133,12 @@ static void tell_shapes(struct rule_context *ctx, const struct slow_reasons *slo
 	for (int reason = 0; reason < REASON_COUNT; reason++) {
 		if (slow->gain_ns[reason] > slow->gain_ns[main_reason])
 			main_reason = (enum reason)reason;
-		if (tsi_is_worth_telling(tsi_device_share(ctx, slow->ns[reason])))
+		if (tsi_is_worth_naming(tsi_device_share(ctx, slow->ns[reason])))
 			tsi_rule_detail(ctx, "%.1f %% %s",
 					100 * tsi_device_share(ctx, slow->ns[reason]),
 					reasons[reason].words);
 	}
-	tsi_tell_products(ctx, &slow->all);
+	tsi_describe_products(ctx, &slow->all);
 	advise(ctx, main_reason);
 	if (main_reason != NO_TF32)
 		call_estimate(ctx);
@@ -155,7 +155,7 @@ static double plain_matrix_ns(const struct rule_context *ctx)
 	return matrix_ns - tsi_rule_real(ctx, "kernels.tensor_core_ns") - unknown_ns;
 }
 
-static void tell_names(struct rule_context *ctx, const struct slow_reasons *slow, double share)
+static void describe_names(struct rule_context *ctx, const struct slow_reasons *slow, double share)
 {
 	double used_ns = tsi_rule_real(ctx, "kernels.tensor_core_ns");
 	double unknown_ns = tsi_rule_real(ctx, "kernels.tensor_core_unknown_ns");
@@ -166,7 +166,7 @@ static void tell_names(struct rule_context *ctx, const struct slow_reasons *slow
 	tsi_rule_detail(
 		ctx, "kernels with tensor cores take %.1f %%, kernels that may use them %.1f %%",
 		100 * tsi_device_share(ctx, used_ns), 100 * tsi_device_share(ctx, unknown_ns));
-	tsi_tell_products(ctx, &slow->all);
+	tsi_describe_products(ctx, &slow->all);
 	advise(ctx, NO_REASON);
 	call_estimate(ctx);
 	tsi_gain_share(ctx, GAIN_GEMM_SINGLE,
@@ -182,15 +182,15 @@ static void evaluate_kernel_no_tensor_cores(struct rule_context *ctx)
 	double by_shapes = tsi_device_share(ctx, slow.all.ns);
 	double by_names = tsi_device_share(ctx, plain_matrix_ns(ctx));
 	bool is_known = tsi_rule_real(ctx, "flops.coverage_ratio") >= shapes_suffice;
-	bool tells_names = !is_known && by_names > by_shapes;
-	double share = tells_names ? by_names : by_shapes;
+	bool uses_names = !is_known && by_names > by_shapes;
+	double share = uses_names ? by_names : by_shapes;
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	if (tells_names)
-		tell_names(ctx, &slow, share);
+	if (uses_names)
+		describe_names(ctx, &slow, share);
 	else
-		tell_shapes(ctx, &slow, share);
+		describe_shapes(ctx, &slow, share);
 }
 
 const struct rule tsi_rule_kernel_no_tensor_cores = {

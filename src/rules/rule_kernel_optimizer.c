@@ -24,7 +24,7 @@ static double count_fills(const struct rule_context *ctx)
 	return count / tsi_rule_real(ctx, "opportunities.step_count");
 }
 
-static void tell_fills(struct rule_context *ctx, double kernel_count)
+static void describe_fills(struct rule_context *ctx, double kernel_count)
 {
 	double fills = count_fills(ctx);
 
@@ -51,7 +51,7 @@ static void evaluate_kernel_optimizer(struct rule_context *ctx)
 		      "the optimizer launches %.0f kernels per step, one tensor at a time", count);
 	tsi_rule_detail(ctx, "they run for %.1f %% of the step; idle gaps before them take %.1f %%",
 			100 * busy, 100 * gap);
-	tell_fills(ctx, count);
+	describe_fills(ctx, count);
 	tsi_blame_launchers(ctx, "optimizer");
 	tsi_gain_share(ctx, GAIN_OPTIMIZER, busy);
 	tsi_gain_share(ctx, GAIN_LAUNCH, gap);

@@ -46,7 +46,7 @@ static void evaluate_kernel_padding(struct rule_context *ctx)
 {
 	struct slow_products slow = tsi_find_products(ctx, judge_padding);
 	double share = tsi_device_share(ctx, slow.ns);
-	double of_matrix = slow.ns / tsi_rule_real(ctx, "flops.matrix_ns");
+	double matrix_share = slow.ns / tsi_rule_real(ctx, "flops.matrix_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
@@ -56,8 +56,8 @@ static void evaluate_kernel_padding(struct rule_context *ctx)
 		      "%.1f %% of device time goes to matrix products whose sizes are not "
 		      "multiples of 16 bytes",
 		      100 * share);
-	tsi_rule_detail(ctx, "%.0f %% of the time of matrix kernels", 100 * of_matrix);
-	tsi_tell_products(ctx, &slow);
+	tsi_rule_detail(ctx, "%.0f %% of the time of matrix kernels", 100 * matrix_share);
+	tsi_describe_products(ctx, &slow);
 	tsi_rule_bound(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	if (slow.gain_ns > 0)

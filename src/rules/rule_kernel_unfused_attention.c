@@ -8,7 +8,7 @@
 
 #define LAUNCHERS "kernels.by_launcher"
 
-static void tell_scores(struct rule_context *ctx)
+static void describe_scores(struct rule_context *ctx)
 {
 	double keys = tsi_rule_real(ctx, "attention.keys");
 
@@ -43,7 +43,7 @@ static void evaluate_kernel_unfused_attention(struct rule_context *ctx)
 		ctx, tsi_rule_grade(ctx, share),
 		"softmax, masks and copies of unfused attention scores take %.1f %% of the step",
 		100 * share);
-	tell_scores(ctx);
+	describe_scores(ctx);
 	tsi_rule_subject(ctx)->op = "aten::_softmax";
 	place_softmax(ctx);
 	tsi_gain_share(ctx, GAIN_ATTENTION, share);

@@ -63,7 +63,7 @@ static void fire_retries(struct rule_context *ctx, const struct churn *churn)
 		      churn->retries == 1 ? "y" : "ies");
 }
 
-static void tell_segments(struct rule_context *ctx, const struct churn *churn)
+static void describe_segments(struct rule_context *ctx, const struct churn *churn)
 {
 	tsi_rule_detail(ctx,
 			"%" PRId64 " segments freed and allocated again in %" PRId64
@@ -107,7 +107,7 @@ static void evaluate_memory_churn(struct rule_context *ctx)
 			      churn.flushes);
 	tsi_rule_evidence(ctx, churn.retries_fact);
 	if (is_frequent)
-		tell_segments(ctx, &churn);
+		describe_segments(ctx, &churn);
 	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
 		tsi_rule_advice(ctx, advice_when_expandable);
 }

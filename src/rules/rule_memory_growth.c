@@ -75,7 +75,7 @@ static bool suffice_snapshots(const struct rule_context *ctx)
 }
 
 /* The site that grew most, if one is known. */
-static void tell_site(struct rule_context *ctx)
+static void describe_site(struct rule_context *ctx)
 {
 	double most_bytes = 0;
 	size_t most = 0;
@@ -105,7 +105,7 @@ static void judge_snapshots(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED, "live memory grew by %s between two snapshots",
 		      tsi_scaled_text(growth_bytes, QUANTITY_SIZE).chars);
-	tell_site(ctx);
+	describe_site(ctx);
 	tsi_rule_evidence(ctx, "snapshot.growth_bytes");
 	tsi_rule_evidence(ctx, "snapshot.growth_reserved_bytes");
 	tsi_rule_evidence(ctx, "snapshot.peak_allocated_bytes");

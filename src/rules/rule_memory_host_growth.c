@@ -41,7 +41,7 @@ static bool is_live_growing(const struct rule_context *ctx)
 }
 
 /* The site that grew most, if known. */
-static void tell_site(struct rule_context *ctx)
+static void describe_site(struct rule_context *ctx)
 {
 	const char *site = tsi_value_text(tsi_rule_cell(ctx, "host_memory.by_growth", 0, "site"));
 	double bytes =
@@ -72,7 +72,7 @@ static void fire_resident(struct rule_context *ctx)
 	if (!knows_live(ctx))
 		return;
 	if (tsi_rule_real(ctx, live) >= growth_bytes / 2)
-		tell_site(ctx);
+		describe_site(ctx);
 	else
 		tsi_rule_advice(ctx, FRAGMENTED);
 }
@@ -86,7 +86,7 @@ static void fire_live(struct rule_context *ctx)
 		      tsi_scaled_text(growth_bytes, QUANTITY_SIZE).chars);
 	tsi_rule_detail(ctx, "%.1f %% of the peak",
 			100 * growth_bytes / tsi_rule_real(ctx, "host_memory.peak_bytes"));
-	tell_site(ctx);
+	describe_site(ctx);
 }
 
 static bool is_long(struct rule_context *ctx)

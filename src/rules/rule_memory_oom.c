@@ -21,7 +21,7 @@ static bool has_cause(const struct rule_context *ctx, const char *cause)
 	return strcmp(tsi_rule_text(ctx, "snapshot.oom_cause"), cause) == 0;
 }
 
-/* What would have let it succeed, depending on expandable segments. */
+/* Advice by what expandable segments would have achieved. */
 static const char *advice_for(const struct rule_context *ctx)
 {
 	static const struct {
@@ -58,7 +58,7 @@ static const char *advice_for(const struct rule_context *ctx)
 }
 
 /* Enough was free, in pieces. */
-static void tell_pieces(struct rule_context *ctx)
+static void describe_pieces(struct rule_context *ctx)
 {
 	int64_t largest_bytes = tsi_rule_int(ctx, "snapshot.oom_largest_free_bytes");
 
@@ -72,7 +72,7 @@ static void tell_pieces(struct rule_context *ctx)
 	tsi_rule_merge_with(ctx, CAUSE_memory_fragmentation);
 }
 
-static void tell_why(struct rule_context *ctx)
+static void describe_why(struct rule_context *ctx)
 {
 	if (has_cause(ctx, "limit")) {
 		tsi_rule_detail(ctx, "the driver had enough left: a process limit such as "
@@ -82,7 +82,7 @@ static void tell_why(struct rule_context *ctx)
 				size(ctx, "snapshot.oom_driver_bytes").chars);
 		tsi_rule_evidence(ctx, "snapshot.oom_driver_bytes");
 	} else if (has_cause(ctx, "fragmentation")) {
-		tell_pieces(ctx);
+		describe_pieces(ctx);
 	} else if (tsi_rule_has(ctx, "snapshot.oom_shortfall_bytes")) {
 		tsi_rule_detail(ctx, "%s short even if all free memory were in one piece",
 				size(ctx, "snapshot.oom_shortfall_bytes").chars);
@@ -93,7 +93,7 @@ static void tell_why(struct rule_context *ctx)
 				tsi_rule_text(ctx, "snapshot.oom_site"));
 }
 
-static void tell_snapshot(struct rule_context *ctx)
+static void describe_snapshot(struct rule_context *ctx)
 {
 	static const char *const evidence[] = {
 		"snapshot.oom_count",
@@ -120,7 +120,7 @@ static void tell_snapshot(struct rule_context *ctx)
 			      size(ctx, "snapshot.oom_size_bytes").chars);
 	if (count > 1)
 		tsi_rule_detail(ctx, "the last of %" PRId64 " requests that failed", count);
-	tell_why(ctx);
+	describe_why(ctx);
 	if (advice)
 		tsi_rule_advice(ctx, advice);
 	for (size_t i = 0; i < TSI_COUNT_OF(evidence); i++)
@@ -133,7 +133,7 @@ static void evaluate_memory_oom(struct rule_context *ctx)
 	bool is_known = tsi_rule_has(ctx, "snapshot.oom_count");
 
 	if (tsi_rule_int(ctx, "snapshot.oom_count") > 0) {
-		tell_snapshot(ctx);
+		describe_snapshot(ctx);
 		return;
 	}
 	for (size_t i = 0; i < TSI_COUNT_OF(counters); i++) {

@@ -42,7 +42,7 @@ static const struct caller callers[] = {
 };
 
 /* The first row of the table: whoever waited longest. */
-static void tell_caller(struct rule_context *ctx)
+static void describe_caller(struct rule_context *ctx)
 {
 	if (tsi_rule_rows(ctx, SYNCS) == 0)
 		return;
@@ -63,7 +63,7 @@ static void evaluate_sync_blocking(struct rule_context *ctx)
 	if (!tsi_judge_idle(ctx, &sync_claim, "for ",
 			    " the device idles because the host waited for it"))
 		return;
-	tell_caller(ctx);
+	describe_caller(ctx);
 }
 
 const struct rule tsi_rule_sync_blocking = {

@@ -35,7 +35,7 @@ static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "the device waits for the data loader for %.1f %% of the step", 100 * share);
-	tsi_tell_idle(ctx, &data_claim);
+	tsi_describe_idle(ctx, &data_claim);
 	if (tsi_is_of_late_loaders(ctx, tsi_share_ns(ctx, share)))
 		tsi_rule_merge_under(ctx, CAUSE_straggler);
 }

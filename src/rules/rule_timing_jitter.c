@@ -11,7 +11,7 @@
 #define HOLD_UPS "stragglers.hold_ups"
 
 /*
- * Of each step the slowest rank counts: a stall of one shows in its step and, of the others that
+ * Each step counts with its slowest rank: a stall of one shows in its step and, of the others that
  * wait for it, in the next as well.
  */
 static bool does_explain(int64_t gain_ns, int64_t excess_ns)

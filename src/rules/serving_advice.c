@@ -11,7 +11,7 @@
 
 #include "base/attributes.h"
 
-/* What nothing but the engine's own code can change. */
+/* Only the engine's own code can change this. */
 #define FEWER_TURNS                                                                                \
 	"do more in one iteration: vLLM --max-num-seqs, SGLang --max-running-requests, "           \
 	"speculative decoding"

@@ -53,7 +53,7 @@ static void add_left_out(struct finder *finder, const char *path, enum run_file_
 		tsi_run_leave_out(file, kind, reason, &finder->files->arena);
 }
 
-/* What it is shows only where it can be read. */
+/* An unreadable file cannot be identified. */
 static void add_unread(struct finder *finder, const char *path, const struct tscope_error *why)
 {
 	struct run_file *file = add_file(finder, path, false);

@@ -46,7 +46,7 @@ struct run_file {
 	const struct metric_source *metrics; /* of metrics: what reads them; else NULL */
 	int64_t name_rank;                   /* rank by the name of file or folder, or -1 */
 	int64_t first_batch, batch_count;    /* set: by its folder (batch_folder.h), or 0 */
-	/* What was kept of a file that need not be there any more (rank_file.h); or NULL. */
+	/* Record of a file that need not exist any more (rank_file.h); or NULL. */
 	const struct str *saved;
 	int64_t saved_first_batch, saved_batch_count; /* among the files that it was mapped with */
 };

@@ -56,18 +56,18 @@ static int64_t only_rank(const struct run_item *items, size_t count, const struc
 /* Gives the items that say no rank the only one there is, in their folder or at all. */
 static void adopt(struct run_item *items, size_t count)
 {
-	int64_t of_run = only_rank(items, count, NULL);
+	int64_t run_rank = only_rank(items, count, NULL);
 
-	for (size_t i = 0; i < count && of_run != NO_RANK; i++) {
+	for (size_t i = 0; i < count && run_rank != NO_RANK; i++) {
 		struct place place = { .folder = folder_of(items[i].path) };
-		int64_t of_folder;
+		int64_t folder_rank;
 
 		if (items[i].rank >= 0)
 			continue;
-		of_folder = only_rank(items, count, &place);
-		items[i].is_stray = of_folder < 0 && of_run < 0;
+		folder_rank = only_rank(items, count, &place);
+		items[i].is_stray = folder_rank < 0 && run_rank < 0;
 		if (!items[i].is_stray)
-			items[i].rank = of_folder >= 0 ? of_folder : of_run;
+			items[i].rank = folder_rank >= 0 ? folder_rank : run_rank;
 	}
 }
 
@@ -385,7 +385,7 @@ static void find_rank(struct run_item *item, const struct run_item *sayers, size
 static void group_followers(struct run_item *items, size_t leader_count, size_t count)
 {
 	size_t sayer_count = leader_count ? leader_count : count;
-	int64_t of_run = only_rank(items, sayer_count, NULL);
+	int64_t run_rank = only_rank(items, sayer_count, NULL);
 
 	for (size_t i = leader_count; i < count; i++) {
 		struct run_item *item = &items[i];
@@ -394,10 +394,10 @@ static void group_followers(struct run_item *items, size_t leader_count, size_t 
 			correct_rank(item, items, leader_count);
 			item->is_apart = item->kind == RUN_ITEM_METRICS &&
 					 !has_rank(items, leader_count, item->rank);
-		} else if (of_run == SEVERAL_RANKS) {
+		} else if (run_rank == SEVERAL_RANKS) {
 			find_rank(item, items, sayer_count);
 		} else {
-			item->rank = of_run;
+			item->rank = run_rank;
 		}
 	}
 }

@@ -171,13 +171,14 @@ static bool samples_contradict(const struct samples *a, const struct samples *b,
 {
 	for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
 		uint32_t a_name = a->items[i].name, b_name = b->items[k].name;
-		struct stretch of_a = { 0 }, of_b = { 0 };
+		struct stretch a_stretch = { 0 }, b_stretch = { 0 };
 
 		if (a_name <= b_name)
-			of_a = next_stretch(a, &i);
+			a_stretch = next_stretch(a, &i);
 		if (b_name <= a_name)
-			of_b = next_stretch(b, &k);
-		if (of_a.count && of_b.count && stretches_contradict(&of_a, &of_b, tolerance))
+			b_stretch = next_stretch(b, &k);
+		if (a_stretch.count && b_stretch.count &&
+		    stretches_contradict(&a_stretch, &b_stretch, tolerance))
 			return true;
 	}
 	return false;
@@ -209,9 +210,10 @@ bool tsi_metrics_contradict(const struct metric_log *a, const struct metric_log 
 			a_ids[i] = i;
 		for (uint32_t i = 0; i < b->names.count; i++)
 			b_ids[i] = tsi_intern_find(&a->names, tsi_intern_text(&b->names, i));
-		struct samples of_a = take_log(a, a_ids, &scratch);
-		struct samples of_b = take_log(b, b_ids, &scratch);
-		contradict = !scratch.has_failed && samples_contradict(&of_a, &of_b, rounding);
+		struct samples a_stretch = take_log(a, a_ids, &scratch);
+		struct samples b_stretch = take_log(b, b_ids, &scratch);
+		contradict =
+			!scratch.has_failed && samples_contradict(&a_stretch, &b_stretch, rounding);
 	}
 	arena->has_failed |= scratch.has_failed;
 	tsi_arena_deinit(&scratch);
@@ -246,10 +248,10 @@ bool tsi_metrics_contradict_steps(const struct metric_log *log, const struct ste
 	if (ids) {
 		for (uint32_t i = 0; i < log->names.count; i++)
 			ids[i] = i == loss ? 0 : UINT32_MAX;
-		struct samples of_log = take_log(log, ids, &scratch);
-		struct samples of_steps = take_steps(steps, &scratch);
-		contradict =
-			!scratch.has_failed && samples_contradict(&of_log, &of_steps, averaging);
+		struct samples log_samples = take_log(log, ids, &scratch);
+		struct samples step_samples = take_steps(steps, &scratch);
+		contradict = !scratch.has_failed &&
+			     samples_contradict(&log_samples, &step_samples, averaging);
 	}
 	arena->has_failed |= scratch.has_failed;
 	tsi_arena_deinit(&scratch);

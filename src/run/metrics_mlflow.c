@@ -50,7 +50,7 @@ static bool read_line(struct str line, struct metric_point *point, bool *has_ste
 
 /* ---- tasting ---- */
 
-/* What stands behind the last folder "metrics" of a path; empty: there is none. */
+/* The part after the last folder "metrics" of a path; empty if there is none. */
 static struct str name_of_path(const char *path)
 {
 	struct str name = { 0 };

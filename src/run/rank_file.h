@@ -81,7 +81,7 @@ enum tscope_status tsi_rank_record_measure(struct str bytes, uint32_t schema, si
 bool tsi_rank_frame_first(struct str record, struct rank_frame *frame);
 bool tsi_rank_frame_next(struct str record, struct rank_frame *frame);
 
-/* What a frame holds; it lives as long as the arena. */
+/* Contents of a frame; they live as long as the arena. */
 TSI_MUST_CHECK
 enum tscope_status tsi_rank_frame_unpack(const struct rank_frame *frame, struct str *plain,
 					 struct arena *arena, struct tscope_error *err);

@@ -50,7 +50,7 @@ static bool is_better(const struct candidate *a, const struct candidate *b)
 
 /* The metrics of all roles; NULL: none is. */
 struct choice {
-	struct step_scalar *of_role[TSCOPE_SCALAR_ROLE_COUNT];
+	struct step_scalar *by_role[TSCOPE_SCALAR_ROLE_COUNT];
 };
 
 static struct choice choose(struct step_series *steps, const size_t *counts,
@@ -70,15 +70,15 @@ static struct choice choose(struct step_series *steps, const size_t *counts,
 			best[role] = one;
 	}
 	for (size_t role = 0; role < TSCOPE_SCALAR_ROLE_COUNT; role++) {
-		choice.of_role[role] = best[role].scalar;
+		choice.by_role[role] = best[role].scalar;
 		if (!names || !names->names[role])
 			continue;
-		choice.of_role[role] = NULL;
+		choice.by_role[role] = NULL;
 		for (size_t i = 0; i < steps->scalar_name_count; i++)
 			if (tsi_str_equal(
 				    tsi_intern_text(&steps->names, steps->scalar_names[i].name),
 				    tsi_str_of(names->names[role])))
-				choice.of_role[role] = &steps->scalar_names[i];
+				choice.by_role[role] = &steps->scalar_names[i];
 	}
 	return choice;
 }
@@ -159,7 +159,7 @@ static void settle_records(struct step_series *steps, const struct choice *choic
 			   enum scalar_role role)
 {
 	const struct step_scalar *was = tsi_scalar_of_role(steps, role);
-	const struct step_scalar *is = choice->of_role[role];
+	const struct step_scalar *is = choice->by_role[role];
 	struct move move = { role, was ? was->name : NO_ROW, is ? is->name : NO_ROW };
 
 	if (was || is)
@@ -184,6 +184,6 @@ void tsi_scalars_settle(struct step_series *steps, const struct tscope_scalar_na
 		steps->scalar_names[i].role = SCALAR_OTHER;
 	/* Where one metric is to have two roles, the first has it. */
 	for (size_t role = TSCOPE_SCALAR_ROLE_COUNT; role-- > 0;)
-		if (choice.of_role[role])
-			choice.of_role[role]->role = (uint8_t)role;
+		if (choice.by_role[role])
+			choice.by_role[role]->role = (uint8_t)role;
 }

@@ -95,8 +95,8 @@ bool tsi_metrics_contradict(const struct metric_log *a, const struct metric_log 
 			    struct arena *arena);
 
 /*
- * The same of metrics and the loss that a job's own records hold. That is of one rank and step,
- * where a logger writes the mean of several: only what is half as much, or twice, is different.
+ * Compares metrics with the loss in a job's own records. That is of one rank and step, where a
+ * logger writes the mean of several: only half as much, or twice, is different.
  */
 bool tsi_metrics_contradict_steps(const struct metric_log *log, const struct step_series *steps,
 				  struct arena *arena);

@@ -25,8 +25,8 @@ static bool is_same_unpacked(const struct run_file *a, const struct run_file *b)
 }
 
 /*
- * Of trace.json and trace.json.gz in one folder, which stand side by side in
- * this order, the first counts.
+ * If a folder has trace.json and trace.json.gz, which stand side by side in this order, the first
+ * counts.
  */
 static void leave_out_twins(struct run_file *items, size_t count, struct arena *arena)
 {

@@ -47,12 +47,12 @@ static struct curve find_curve(const struct tscope_trace *trace)
 
 	for (size_t first = 0, end; first < trace->allocator_point_count; first = end) {
 		end = end_of_device(trace, first);
-		struct curve of_device = { &trace->allocator_points[first], end - first };
-		int64_t bytes = highest(of_device.points, of_device.count);
+		struct curve device_curve = { &trace->allocator_points[first], end - first };
+		int64_t bytes = highest(device_curve.points, device_curve.count);
 
 		if (bytes > peak_bytes) {
 			peak_bytes = bytes;
-			curve = of_device;
+			curve = device_curve;
 		}
 	}
 	return curve;

@@ -54,7 +54,7 @@ struct step_flops {
 	int64_t counted_ns;    /* of it, of those whose FLOPs are known */
 };
 
-/* What exposed communication is made of. */
+/* Parts of exposed communication. */
 enum exposed_part {
 	EXPOSED_WAIT,     /* for ranks that come later */
 	EXPOSED_TRANSFER, /* of collectives that all had come to */
@@ -100,7 +100,7 @@ struct step_extras {
 /* Room for the texts below, with their NULs; trace_flops.h has the same ones. */
 enum { PRECISION_BYTES = 64, PEAK_LACK_BYTES = 200 };
 
-/* What a device of the rank reaches at most, with the precisions that the job computes in. */
+/* Peak of a device of the rank, with the precisions that the job computes in. */
 struct step_peak {
 	double flops_per_second;         /* 0: not known */
 	const char *device;              /* its name in the table of devices (static), or NULL */

@@ -7,7 +7,7 @@
 #include "run/metrics.h"
 #include "run/steps.h"
 
-/* What is read goes to structs that are empty, the series initialised; texts to the arena. */
+/* The structs must be empty, the series initialised; texts go to the arena. */
 void tsi_code_steps(struct codec *codec, struct step_series *steps, struct arena *texts);
 void tsi_code_metrics(struct codec *codec, struct metric_log *log);
 void tsi_code_memory_steps(struct codec *codec, struct memory_steps *memory);

@@ -251,7 +251,7 @@ static bool is_timeline(struct str text, bool is_named)
 	return count > 0 && numbers[0] >= 0 && ascends;
 }
 
-/* What a file is, by its first bytes. */
+/* Identity of a file by its first bytes. */
 struct verdict {
 	enum run_file_kind kind;
 	const char *loss;        /* what its writer or disk did to it, or NULL */
@@ -260,7 +260,7 @@ struct verdict {
 	bool is_page_of_trace;   /* the one kind of page that is not about memory */
 };
 
-/* What is no file of any kind, but what was left of one; or NULL. */
+/* Names a file that is only a remnant; or NULL. */
 static const char *loss_of_head(struct str head, bool is_whole)
 {
 	struct json_shape shape = { 0 };
@@ -449,7 +449,7 @@ static void judge_found(struct run_file *file, const struct verdict *verdict, st
 		file->kind = kind;
 }
 
-/* Of a medium that fails the next reading may see something else. */
+/* On a failing medium the next read may return something else. */
 static void keep_failure(struct run_file *file, const struct verdict *verdict, struct arena *arena)
 {
 	struct tscope_error *unread;

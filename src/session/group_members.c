@@ -77,7 +77,7 @@ static enum tscope_status add_source(struct run_members *members, const struct r
 
 /* ---- copies ---- */
 
-/* The same trace once more, packed or not: it claims the same rank at the same time. */
+/* A copy of a trace, compressed or not: it claims the same rank at the same time. */
 static bool is_copy(const struct loaded *a, const struct loaded *b)
 {
 	return a->input.kind == TSCOPE_INPUT_TRACE && b->input.kind == TSCOPE_INPUT_TRACE &&

@@ -40,7 +40,7 @@ static int64_t end_of(const struct tscope_trace *trace, uint32_t track)
 	return end_ns;
 }
 
-/* Of what is open at the end of the thread: the innermost operator or call, and module. */
+/* Finds what is open at the end of the thread: the innermost operator or call, and module. */
 static void find_open(const struct tscope_trace *trace, uint32_t track, int64_t end_ns,
 		      struct str *operation, struct str *module)
 {

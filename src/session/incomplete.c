@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run lacks, for those who believe its exit code. */
+/* Missing input of a run, for those who believe its exit code. */
 #include "session/run.h"
 
 #include <inttypes.h>

@@ -35,8 +35,8 @@ struct loaded {
 	struct step_series steps;
 	struct metric_log metrics; /* of a source of metrics; else zero */
 	/*
-	 * Of a trace or of memory, closed by now; else NULL. Of many mapped traces it is read when
-	 * it is asked for: tsi_loaded_analyse().
+	 * Analysis of a trace or a memory file, closed by now; else NULL. With many mapped
+	 * traces it is read on demand: tsi_loaded_analyse().
 	 */
 	struct tscope_analysis *analysis;
 	struct rank_frame saved_facts; /* of one that may be read when it is asked for; or zero */
@@ -76,7 +76,7 @@ struct load {
 	const struct rank_filter *only; /* the rank of a merged trace that is read; or NULL: all */
 	bool keeps_log;                 /* of a trace: there are others to compare it with */
 	bool keeps_graphs;              /* of a capture: for those that replay its graphs */
-	/* Of graphs that the trace replays; they must outlive the loading. */
+	/* Logs of graphs that the trace replays; they must outlive the loading. */
 	const struct graph_log *const *graphs;
 	size_t graph_log_count;
 	struct loaded *loaded; /* set, unless it failed; the caller frees it */

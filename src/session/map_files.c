@@ -43,7 +43,7 @@ static bool is_wanted(const struct run_file *file)
 	return file->kind != RUN_FILE_IGNORED;
 }
 
-/* What was mapped is no input: it is kept as it is. */
+/* Mapped records are not inputs: they are kept as they are. */
 static enum tscope_status check_kinds(const struct run_files *files, struct tscope_error *err)
 {
 	for (size_t i = 0; i < files->count; i++) {

@@ -112,12 +112,13 @@ static void note_without_steps(const struct view *view, enum run_item_kind kind,
 void tsi_note_files(const struct run_members *members, const struct run_ranks *ranks,
 		    struct run_notes *notes)
 {
-	static const char *const of_memory[] = { "files about memory",
-						 "; tscope memory shows them" };
-	static const char *const of_metrics[] = { "files of metrics", ": they are in no figure" };
+	static const char *const memory_formats[] = { "files about memory",
+						      "; tscope memory shows them" };
+	static const char *const metrics_formats[] = { "files of metrics",
+						       ": they are in no figure" };
 	const struct view view = { members, ranks, notes };
 
 	note_failed(&view);
-	note_without_steps(&view, RUN_ITEM_MEMORY, of_memory);
-	note_without_steps(&view, RUN_ITEM_METRICS, of_metrics);
+	note_without_steps(&view, RUN_ITEM_MEMORY, memory_formats);
+	note_without_steps(&view, RUN_ITEM_METRICS, metrics_formats);
 }

@@ -11,7 +11,7 @@ struct side {
 	const char *path;
 	struct tscope_run *run; /* NULL: */
 	struct saved_report saved;
-	/* Of a run that is lines of a history, or is compared with such: its facts; else NULL. */
+	/* Facts of a run that is lines of a history, or is compared with such; else NULL. */
 	struct tscope_analysis *facts;
 	struct tscope_diagnosis *diagnosis;
 	struct diff_rank *ranks;

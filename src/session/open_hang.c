@@ -209,7 +209,7 @@ static bool is_dump_of_job(const struct dump_file *file, int64_t newest_ns)
 		newest_ns - file->dump.last_ns < (int64_t)STALE_S * STALE_NS_PER_S);
 }
 
-/* Of each rank the newest; what is a day older than the newest is of another job. */
+/* Chooses the newest dump of each rank; one a day older than the newest belongs to another job. */
 static enum tscope_status choose_dumps(struct tscope_hang *hang, struct dump_files *files,
 				       struct tscope_error *err)
 {

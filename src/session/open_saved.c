@@ -85,7 +85,7 @@ static void note(struct tscope_run *run, const struct saved_report *report)
 			     report->left_out_ranks);
 }
 
-/* What was wrong with the files of the job is wrong with the report of them. */
+/* Problems of the job's files are problems of the report on them. */
 static void fill_input(struct run_saved *saved, const char *path)
 {
 	const struct saved_report *report = &saved->report;

@@ -17,7 +17,7 @@ enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *pa
 				       const struct rank_filter *only, bool keeps_launches,
 				       struct tscope_error *err);
 
-/* What a file is called: its path, or what the options say of standard input. */
+/* Name of a file: its path, or the options' name for standard input. */
 const char *tsi_source_name(const char *path, const struct tscope_trace_options *options);
 
 /* How a file is to be opened, as far as the options of a trace say it. */

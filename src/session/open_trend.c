@@ -152,7 +152,7 @@ static enum tscope_status add_side(struct history *history, const char *path)
 
 /* One line: a fact of a run. */
 struct figure_line {
-	char path[3 * TAG_CHARS + 8]; /* run, time and commit: what tells runs apart */
+	char path[3 * TAG_CHARS + 8]; /* run, time and commit: they distinguish runs */
 	char fact[128];
 	struct str value, doubt;
 	bool is_bad; /* of a run that is no measure for others */
@@ -409,7 +409,10 @@ static enum tscope_status choose_baseline(struct history *history)
 	return tsi_arena_status(&diff->arena, history->err);
 }
 
-/* Of a run that is compared with lines no more than they say: findings and texts would be new. */
+/*
+ * A run that is compared with lines keeps no more than they hold: findings and texts would look
+ * new.
+ */
 static enum tscope_status reduce(struct history *history, struct side *side)
 {
 	const struct tscope_analysis *whole = tsi_side_analysis(side);

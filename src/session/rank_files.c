@@ -72,7 +72,7 @@ static int compare_files(const void *left, const void *right)
 	return order ? order : tsi_str_compare(*a->saved, *b->saved);
 }
 
-/* What was mapped twice counts once. */
+/* Files mapped twice count once. */
 static size_t drop_equal(struct run_file *items, size_t count)
 {
 	size_t kept = 0;
@@ -96,7 +96,7 @@ static struct run_file *add_file(struct expansion *expansion, const struct run_f
 	return added;
 }
 
-/* What is wrong with a file that holds records, or with one of these. */
+/* Adds a problem of a file that holds records, or of one of these. */
 static void add_refused(struct expansion *expansion, const struct run_file *file,
 			const struct tscope_error *why)
 {
@@ -212,7 +212,7 @@ static enum tscope_status expand_file(struct expansion *expansion, const struct 
 
 	if (status == TSCOPE_E_NOMEM)
 		return tsi_fail_nomem(err);
-	/* What came before the input broke may hold whole records. */
+	/* Bytes before the input broke may hold whole records. */
 	if (bytes.length > 0 && add_records(expansion, file, bytes, err) == TSCOPE_E_NOMEM)
 		return TSCOPE_E_NOMEM;
 	if (status != TSCOPE_OK)

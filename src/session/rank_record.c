@@ -346,7 +346,7 @@ void tsi_loaded_forget_analysis(struct loaded *loaded)
 	loaded->analysis = NULL;
 }
 
-/* What belongs to a part stands behind it, each kind once. */
+/* Data of a part follows it, each kind once. */
 static enum tscope_status read_rest(const struct load *load, struct loaded *loaded,
 				    struct rank_frame frame, struct tscope_error *err)
 {
@@ -362,7 +362,7 @@ static enum tscope_status read_rest(const struct load *load, struct loaded *load
 			return tsi_fail_at(err, TSCOPE_E_DAMAGED, frame.offset,
 					   "%s that does not belong here",
 					   tsi_rank_frame_name(frame.kind));
-		/* Of a single trace nobody asks for it. */
+		/* Not needed for a single trace. */
 		if (!is_log)
 			loaded->saved_facts = frame;
 		else if (load->keeps_log)

@@ -40,7 +40,7 @@ static const char *const public_names[] = {
 	"_MultiProcessingDataLoaderIter",
 };
 
-/* The same of names that are no longer than this. */
+/* Names that are public as a whole. */
 static const char *const public_words[] = { "Trace",
 					    "Traces",
 					    "Spans",
@@ -49,7 +49,7 @@ static const char *const public_words[] = { "Trace",
 					    "CheckpointFunction",
 					    "CheckpointFunctionBackward" };
 
-/* Of functions of the runtime, of which a capital letter follows. */
+/* Prefixes of runtime functions, which a capital letter follows. */
 static const char *const public_calls[] = { "cuda", "cu", "hip", "ze" };
 
 /* How kernels begin that come with PyTorch, CUDA, ROCm or their compilers. */
@@ -238,7 +238,7 @@ static void redact_name(struct gzip_out *out, const struct redaction *redaction,
 		put_hash(out, redaction, rest);
 }
 
-/* "x12ab34cd56ef_gemm_kernel": what makes up its work is still told by the name. */
+/* "x12ab34cd56ef_gemm_kernel": the name still shows the kind of work. */
 static void redact_kernel(struct gzip_out *out, const struct redaction *redaction, struct str name)
 {
 	enum kernel_kind kind = (enum kernel_kind)tsi_kernel_facts(name).kind;

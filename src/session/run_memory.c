@@ -29,8 +29,8 @@ static int64_t find_int(const struct tscope_analysis *analysis, const char *id)
 	return value.kind == TSCOPE_VALUE_INT ? value.integer : -1;
 }
 
-static bool tells_more(const struct tscope_analysis *a, const struct tscope_analysis *b,
-		       enum tscope_memory_kind kind)
+static bool has_more(const struct tscope_analysis *a, const struct tscope_analysis *b,
+		     enum tscope_memory_kind kind)
 {
 	bool a_has_oom = find_int(a, kinds[kind].oom_count) > 0;
 	bool b_has_oom = find_int(b, kinds[kind].oom_count) > 0;
@@ -44,7 +44,7 @@ void tsi_run_memory_offer(struct run_memory *memory, const struct loaded *loaded
 {
 	const struct tscope_analysis **speaker = &memory->by_kind[loaded->memory_kind];
 
-	if (!*speaker || tells_more(loaded->analysis, *speaker, loaded->memory_kind))
+	if (!*speaker || has_more(loaded->analysis, *speaker, loaded->memory_kind))
 		*speaker = loaded->analysis;
 }
 

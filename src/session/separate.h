@@ -41,7 +41,7 @@ struct captures {
 	size_t count;
 };
 
-/* What captures that were put together say together. */
+/* Combined data of captures that were put together. */
 struct extent {
 	const struct capture *first, *last;
 	int64_t world_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What speaks against captures being of one run. */
+/* Evidence against captures belonging to one run. */
 #include "session/separate.h"
 
 #include "run/file_name.h"

@@ -56,7 +56,7 @@ static const char *time_words(struct arena *arena, int64_t gap_ns)
 	return tsi_arena_print(arena, "%" PRId64 " h", seconds / 3600);
 }
 
-/* What is the case here, and what there. */
+/* Describes the difference between both sides. */
 static const char *difference(struct arena *arena, enum apart why, const struct extent *here,
 			      const struct extent *there)
 {

@@ -167,7 +167,7 @@ static bool is_of_device(struct str category)
 
 static bool is_chosen(const struct slicer *slicer, const struct raw_event *event)
 {
-	/* What an earlier slice added says nothing of this one. */
+	/* Events that an earlier slice added do not apply to this one. */
 	if (tsi_str_is(event->cat, "tscope"))
 		return false;
 	if (event->phase == 'M')
@@ -216,7 +216,7 @@ static enum tscope_status take_event(struct event_sink *sink, const struct raw_e
 	return TSCOPE_OK;
 }
 
-/* What lies elsewhere is passed over without a look at the rest of the event. */
+/* Skips events elsewhere without reading the rest of the event. */
 static bool take_repeat(struct event_sink *sink, const struct raw_repeat *repeat,
 			enum tscope_status *status, struct tscope_error *err)
 {
@@ -286,7 +286,7 @@ static enum tscope_status write_events(struct slicer *slicer, const char *path,
 		return status;
 	status = tsi_decode(in, &decode_options, &slicer->sink, err);
 	tsi_input_close(in);
-	/* What is behind a break was in no figure either. */
+	/* Data after a break was not counted either. */
 	return status == TSCOPE_E_DAMAGED || status == TSCOPE_E_LIMIT ? TSCOPE_OK : status;
 }
 

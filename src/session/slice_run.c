@@ -14,7 +14,7 @@
 #include "base/sum.h"
 #include "report/json_parts.h"
 
-/* What of a rank's time was chosen, on the clock of the file. */
+/* Chosen part of a rank's time, on the clock of the file. */
 struct window {
 	int64_t first_ns, end_ns;
 };

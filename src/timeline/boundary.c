@@ -35,14 +35,14 @@ static const struct boundary_rule rules[] = {
 static const struct boundary_rule *const optimizer_rule = &rules[TSCOPE_BOUNDARY_OPTIMIZER];
 static const struct boundary_rule *const iteration_rule = &rules[TSCOPE_BOUNDARY_ITERATION];
 
-/* What the annotations of iterations say in all. */
-struct told {
+/* Evidence of all annotations of iterations. */
+struct evidence {
 	bool any;      /* one that says it makes those that do not (run_batch) no marks */
 	bool verifies; /* SGLang proposes tokens with a draft model */
 };
 
 /* Does the annotation of an iteration say what it is of? */
-static bool is_told(const struct landmarks *marks, const struct landmark *mark)
+static bool is_clear(const struct landmarks *marks, const struct landmark *mark)
 {
 	struct iteration iteration;
 
@@ -50,18 +50,18 @@ static bool is_told(const struct landmarks *marks, const struct landmark *mark)
 	       tsi_parse_iteration(tsi_span_name(marks->trace, mark->row), &iteration);
 }
 
-static struct told what_is_told(const struct landmarks *marks)
+static struct evidence find_evidence(const struct landmarks *marks)
 {
-	struct told told = { 0 };
+	struct evidence evidence = { 0 };
 
 	for (size_t i = 0; i < marks->count; i++) {
-		if (!is_told(marks, &marks->items[i]))
+		if (!is_clear(marks, &marks->items[i]))
 			continue;
 		struct str name = tsi_span_name(marks->trace, marks->items[i].row);
-		told.any = true;
-		told.verifies |= tsi_str_starts(name, "step[TARGET_VERIFY");
+		evidence.any = true;
+		evidence.verifies |= tsi_str_starts(name, "step[TARGET_VERIFY");
 	}
-	return told;
+	return evidence;
 }
 
 /*
@@ -193,7 +193,7 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 	const struct landmarks *marks = timeline->marks;
 	uint32_t only_name = NO_ROW;
 	uint32_t last = NO_ROW;
-	struct told told = { 0 };
+	struct evidence evidence = { 0 };
 
 	markers->count = 0;
 	markers->is_numbered = rule->numbered;
@@ -201,7 +201,7 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 	if (markers->track == NO_ROW)
 		return;
 	if (rule == iteration_rule)
-		told = what_is_told(marks);
+		evidence = find_evidence(marks);
 	if (rule == optimizer_rule)
 		only_name = find_optimizer(marks, markers->track, &timeline->scratch);
 
@@ -209,8 +209,8 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 		const struct landmark *mark = &marks->items[i];
 		if (mark->track != markers->track || !(mark->labels & rule->label))
 			continue;
-		if ((told.any && !is_told(marks, mark)) ||
-		    (told.verifies && is_draft(marks, mark->row, &last)))
+		if ((evidence.any && !is_clear(marks, mark)) ||
+		    (evidence.verifies && is_draft(marks, mark->row, &last)))
 			continue;
 		if (only_name == NO_ROW ||
 		    tsi_name_id(&marks->trace->spans, mark->row) == only_name)
@@ -250,7 +250,7 @@ static const struct boundary_rule *prefer_iterations(struct markers *found,
 	struct markers iterations = { 0 };
 
 	if (track_with_most(timeline->marks, LABEL_OPTIMIZER_STEP) != NO_ROW ||
-	    !what_is_told(timeline->marks).any)
+	    !find_evidence(timeline->marks).any)
 		return rule;
 	find_markers(&iterations, timeline, iteration_rule);
 	if (iterations.count == 0)

@@ -9,7 +9,7 @@
 
 #include "timeline/iteration.h"
 
-/* What the kinds of spans say. */
+/* Signs of a capture by kind of span. */
 struct capture_signs {
 	bool has_begin, has_mark, has_replay;
 };

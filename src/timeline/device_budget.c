@@ -77,7 +77,7 @@ static void charge_events(struct budget_walk *walk)
 		add_gap(walk, busy_until_ns, NO_ROW);
 }
 
-/* Of what is no kernel. */
+/* The line of anything but kernels. */
 static enum tscope_budget_line line_of_class(uint8_t span_class)
 {
 	return span_class == TSCOPE_SPAN_COMM ? TSCOPE_BUDGET_EXPOSED_COMM

@@ -19,7 +19,7 @@ struct idle_gaps {
 	size_t count, capacity;
 };
 
-/* What the passes over the devices share. */
+/* Shared by the passes over the devices. */
 struct device_walk {
 	struct tscope_timeline *timeline;
 	struct idle_gaps *gaps; /* by device index */

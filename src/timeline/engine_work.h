@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* What the host of an inference engine does for an iteration. */
+/* Work of an inference engine's host for an iteration. */
 enum engine_work {
 	ENGINE_OTHER,
 	ENGINE_SCHEDULE, /* takes requests in, chooses a batch, allocates its cache */

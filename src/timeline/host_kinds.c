@@ -320,11 +320,11 @@ static struct host_kind look_at(const struct landmarks *marks, const struct span
 	struct host_name name;
 
 	if (is_frame && !labels &&
-	    (kind->frame.tells_nothing || kind->frame.place == FRAME_MODULE)) {
+	    (kind->frame.is_uninformative || kind->frame.place == FRAME_MODULE)) {
 		ret.role = HOST_CODE;
 		return ret;
 	}
-	/* What runs on a device says nothing of a thread. */
+	/* Device spans do not describe a thread. */
 	if (!(labels & STEP_LABELS) && !tsi_class_is_device((uint8_t)kind->span_class)) {
 		read_name(&name, text);
 		if (is_frame)

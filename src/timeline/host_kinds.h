@@ -5,7 +5,7 @@
 #include "timeline/idle_cause.h"
 #include "timeline/landmarks.h"
 
-/* What a host span does for the thread that is inside of it. */
+/* Role of a host span for the thread inside it. */
 enum host_role {
 	HOST_NOTHING,  /* markers of steps, the profiler's overhead: says nothing */
 	HOST_OP,       /* an operator */

@@ -63,7 +63,7 @@
 #define IDLE_CAUSE_ID(id, name, line, meaning) id,
 enum idle_cause {
 	IDLE_CAUSES(IDLE_CAUSE_ID) IDLE_CAUSE_COUNT,
-	/* Of pieces of a thread (host_state.h): it is inside nothing that says what it does. */
+	/* For pieces of a thread (host_state.h): inside nothing that says what it does. */
 	IDLE_NONE = IDLE_CAUSE_COUNT,
 };
 

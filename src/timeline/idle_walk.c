@@ -20,7 +20,7 @@ enum {
 	SHORT_NS = 50000,         /* a device needs no longer to start what was launched */
 	LONG_NS = 1000000,        /* no launch call takes longer */
 	QUEUE_LENGTH = 512,       /* outstanding launches that fill a queue */
-	WAIT_BEFORE_NS = 1000000, /* a stream that waits for the host was told so this long ago */
+	WAIT_BEFORE_NS = 1000000, /* a stream began to wait for the host this long ago */
 	BUSY_PCT = 90, /* of a wait that another device's work must cover to explain it */
 	/*
 	 * No process drives more. Each gap of a device is divided over the host's spans, so that
@@ -39,7 +39,7 @@ struct gap {
 	uint32_t pid;         /* of T */
 };
 
-/* What the time of a gap went to. */
+/* Division of a gap's time. */
 struct gap_parts {
 	struct gap_part {
 		int64_t sum_ns;
@@ -295,7 +295,7 @@ static bool is_host_wait(const struct device_walk *devices, uint32_t row)
 	return devices->host.kinds[trace->spans.kind[row]].role == HOST_CALL_ENQUEUE;
 }
 
-/* When streams were told to wait for the host. */
+/* When streams began to wait for the host. */
 static void find_host_waits(struct device_walk *devices)
 {
 	const struct tscope_trace *trace = devices->timeline->trace;
@@ -318,7 +318,7 @@ static void find_host_waits(struct device_walk *devices)
 	tsi_sort_numbers(devices->waits_ns, room, count);
 }
 
-/* Was a stream told to wait for the host shortly before? */
+/* Did a stream begin to wait for the host shortly before? */
 static bool waits_for_host(struct device_walk *devices, int64_t t_ns)
 {
 	size_t low = 0, high;

@@ -55,7 +55,7 @@ static int64_t sum_said(int64_t a, int64_t b)
 	return (a > 0 ? a : 0) + (b > 0 ? b : 0);
 }
 
-/* What the counts of requests and tokens say. */
+/* The phase by the counts of requests and tokens. */
 static uint8_t phase_of(const struct iteration *iteration)
 {
 	if (iteration->prompt_requests > 0)
@@ -89,7 +89,7 @@ static struct iteration new_iteration(const char *engine)
 	return iteration;
 }
 
-/* What attention has to do: keys, and queries × keys; or NOT_SAID. */
+/* Attention work: keys, and queries × keys; or NOT_SAID. */
 struct attention_size {
 	int64_t keys, pairs;
 };
@@ -269,7 +269,10 @@ static bool parse_atom(struct str text, bool is_prefill, struct iteration *ret)
 	return true;
 }
 
-/* Of ranks that have no request, so that others can run their collectives. */
+/*
+ * Recognizes dummy iterations: ranks without a request run them so that others can run their
+ * collectives.
+ */
 static bool parse_atom_dummy(struct str text, struct iteration *ret)
 {
 	bool is_one = take(&text, "decode[bs=") || take(&text, "eager_decode[bs=") ||

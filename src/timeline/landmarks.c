@@ -34,7 +34,7 @@ static const struct name_label name_labels[] = {
 	STARTS("ProfilerStep#", LABEL_PROFILER_STEP),
 	STARTS("event/train_batch", LABEL_TRAIN_BATCH),
 	STARTS("Optimizer.step#", LABEL_OPTIMIZER_STEP | LABEL_OPTIMIZER),
-	/* Of engines that do not say what an iteration is of (iteration.h): vLLM, SGLang. */
+	/* Engines that do not name an iteration's contents (iteration.h): vLLM, SGLang. */
 	STARTS("execute_", LABEL_ITERATION),
 	STARTS("scheduler.run_batch", LABEL_ITERATION),
 	STARTS("run_batch", LABEL_ITERATION),
@@ -289,8 +289,8 @@ static uint32_t collect_track(const struct search *s, uint32_t track_index)
 }
 
 /*
- * Of threads that run nothing but Python the main one may be that which calls least: it waits for
- * the others.
+ * Among threads that run only Python, the main one may be that which calls least: it waits for the
+ * others.
  */
 static bool is_main_of_python(const struct tscope_trace *trace, const struct track *track)
 {

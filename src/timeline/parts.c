@@ -68,14 +68,15 @@ static struct pair key_of(struct part_collector *parts, unsigned slot, uint32_t 
 /* The number of the row's part among those of the line; UINT32_MAX without memory. */
 static uint32_t find_part(struct part_collector *parts, unsigned slot, uint32_t row)
 {
-	struct line_parts *of_slot = &parts->timeline->parts[slot];
+	struct line_parts *slot_parts = &parts->timeline->parts[slot];
 	struct pair key = key_of(parts, slot, row);
 	uint32_t number = tsi_pair_set_add(&parts->keys[slot], key.first, key.second);
 
-	if (number == UINT32_MAX || number < of_slot->count)
+	if (number == UINT32_MAX || number < slot_parts->count)
 		return number;
-	struct time_part *part = tsi_arena_push(&parts->timeline->arena, &of_slot->items,
-						&of_slot->count, &of_slot->capacity, sizeof(*part));
+	struct time_part *part =
+		tsi_arena_push(&parts->timeline->arena, &slot_parts->items, &slot_parts->count,
+			       &slot_parts->capacity, sizeof(*part));
 	if (!part)
 		return UINT32_MAX;
 	part->row = row;
@@ -99,7 +100,7 @@ void tsi_part_add_other(struct part_collector *parts, unsigned slot, uint32_t ro
 	struct recent_part found = { .slot = slot };
 	struct recent_part *recent = NULL;
 
-	/* Of communication the name alone is not the key; calls have their operator's, too. */
+	/* The name alone does not identify communication; calls have their operator's, too. */
 	if (row != NO_ROW && slot != parts->comm_slot) {
 		uint32_t name = tsi_name_id(spans, row);
 		if (tsi_span_class(spans, row) == TSCOPE_SPAN_RUNTIME) {

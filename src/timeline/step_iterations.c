@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the annotations of an inference engine say of each step of a trace. */
+/* Annotations of an inference engine for each step of a trace. */
 #include "timeline/step_iterations.h"
 
 #include "timeline/landmarks.h"

@@ -174,8 +174,8 @@ static bool has_cut_end(const struct tscope_timeline *timeline)
 }
 
 /*
- * Of the last of Composer's batches its callbacks and the wait for the next batch are missing:
- * the recording ends among them.
+ * The last of Composer's batches lacks its callbacks and the wait for the next: the recording ends
+ * among them.
  */
 static bool is_last_cut(const struct tscope_timeline *timeline)
 {

@@ -12,7 +12,7 @@
 
 enum { MAIN = 1 };
 
-static bool tells_nothing(struct str name)
+static bool is_uninformative(struct str name)
 {
 	(void)name;
 	return false;
@@ -29,7 +29,7 @@ static void add_frame(struct test_trace *t, const char *name, int64_t start_ns, 
  */
 static struct analyzed *analyze_by(enum tscope_grouping by, const char *under)
 {
-	static const struct builder_options frames = { .is_telling_frame = tells_nothing };
+	static const struct builder_options frames = { .is_telling_frame = is_uninformative };
 	const struct tscope_analysis_options options = { .by = by, .under = under };
 	struct test_trace *t = test_trace_new_with(&frames);
 	char name[32];

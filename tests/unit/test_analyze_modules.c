@@ -22,7 +22,7 @@ enum { MAIN = 1, AUTOGRAD = 2 };
 
 #define NODE "autograd::engine::evaluate_function: MmBackward0"
 
-static bool tells_nothing(struct str name)
+static bool is_uninformative(struct str name)
 {
 	(void)name;
 	return false;
@@ -30,7 +30,7 @@ static bool tells_nothing(struct str name)
 
 static struct test_trace *new_trace(void)
 {
-	static const struct builder_options options = { .is_telling_frame = tells_nothing };
+	static const struct builder_options options = { .is_telling_frame = is_uninformative };
 
 	return test_trace_new_with(&options);
 }

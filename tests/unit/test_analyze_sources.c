@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static bool tells_nothing(struct str name)
+static bool is_uninformative(struct str name)
 {
 	(void)name;
 	return false;
@@ -22,7 +22,7 @@ static bool tells_nothing(struct str name)
 static void innermost_of_the_users(void **state)
 {
 	(void)state;
-	static const struct builder_options options = { .is_telling_frame = tells_nothing };
+	static const struct builder_options options = { .is_telling_frame = is_uninformative };
 	static const char frame[] = "python_function";
 	struct test_trace *t = test_trace_new_with(&options);
 

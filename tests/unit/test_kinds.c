@@ -590,7 +590,7 @@ static void test_more_kinds_than_there_is_room_for(void **state)
 	tsi_kinds_free(kinds);
 
 	kinds = tsi_kinds_new(7, MAX_KIND_LANES, arg_of);
-	kinds->told = MAX_KINDS - 1;
+	kinds->reported = MAX_KINDS - 1;
 	notes.count = 0;
 	t.length = 5000;
 	read_all(tsi_scan_isa(NULL), kinds, &t, t.length, &notes.sink);

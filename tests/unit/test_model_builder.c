@@ -577,7 +577,7 @@ static void python_frames_on_request(void **state)
 	tscope_trace_free(trace);
 }
 
-static bool tells_nothing(struct str name)
+static bool is_uninformative(struct str name)
 {
 	(void)name;
 	return false;
@@ -586,7 +586,7 @@ static bool tells_nothing(struct str name)
 /* Judged as any other: 100 µs are long. */
 static void frames_without_a_name(void **state)
 {
-	const struct builder_options options = { .is_telling_frame = tells_nothing };
+	const struct builder_options options = { .is_telling_frame = is_uninformative };
 	struct test_trace *t = test_trace_new_with(&options);
 
 	(void)state;

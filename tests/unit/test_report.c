@@ -312,10 +312,8 @@ static void test_json_rows(void **state)
 		const char *found, *left_out;
 	} cases[] = {
 		{ { 0 }, "ka kb kc pp pq pr s1 s2 ", "" },
-		{ { .of_rankings = 2, .of_groups = 1 }, "ka kb pp pr s1 s2 ", "parts by_name " },
-		{ { .of_rankings = 3, .of_groups = 2, .of_lists = 1 },
-		  "ka kb kc pp pq pr s1 ",
-		  "slow " },
+		{ { .rankings = 2, .groups = 1 }, "ka kb pp pr s1 s2 ", "parts by_name " },
+		{ { .rankings = 3, .groups = 2, .lists = 1 }, "ka kb kc pp pq pr s1 ", "slow " },
 	};
 	struct fact_values facts = fact_values("kernels.by_name name=ka\nkernels.by_name name=kb\n"
 					       "kernels.by_name name=kc\n"

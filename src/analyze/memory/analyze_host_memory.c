@@ -108,7 +108,7 @@ static int64_t duration_of(const struct host_memory *host)
 	return tsi_ckd_sub(&duration_ms, header->end_ms, header->start_ms) ? -1 : duration_ms;
 }
 
-/* What the header of a capture says. */
+/* Facts from the header of a capture. */
 static void put_header(struct fact_sheet *out, const struct host_memory *host)
 {
 	const struct memray_header *header = &host->capture.header;
@@ -124,7 +124,7 @@ static void put_header(struct fact_sheet *out, const struct host_memory *host)
 	put_python_version(out, header);
 }
 
-/* What memray's own statistics say instead of a header. */
+/* Facts from memray's own statistics, which have no header. */
 static void put_metadata(struct fact_sheet *out, const struct host_memory *host)
 {
 	const char *command =
@@ -187,7 +187,7 @@ static void put_resident(struct fact_sheet *out, const struct resident *resident
 	tsi_fact_ratio(out, RSS_RISING_RATIO, growth.rising_steps, RESIDENT_PARTS - 1);
 }
 
-/* What a capture without an end would still have freed is unknown. */
+/* A capture without an end does not show later frees. */
 static void doubt_end(struct fact_sheet *out)
 {
 	static const char reason[] = "the capture has no end: its process was killed or is "

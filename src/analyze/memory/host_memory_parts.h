@@ -26,7 +26,7 @@
 
 enum host_table { HOST_TABLES(TSI_TABLE_ID) };
 
-/* Of by_bytes, by_count, by_peak, by_leak and by_growth. */
+/* Columns of by_bytes, by_count, by_peak, by_leak and by_growth. */
 #define HOST_SITE_COLUMNS(X)                                                                       \
 	X(HOST_SITE_SITE, "site", TEXT, "file, line and function; empty: not called from Python")  \
 	X(HOST_SITE_TOTAL_BYTES, "total_bytes", BYTES, "allocated there")                          \

@@ -18,7 +18,7 @@ static struct tscope_value number_if(int64_t number)
 
 /* ---- sites -------------------------------------------------------------------------------- */
 
-/* What sites are ordered by: a figure, then the text. */
+/* Sort key of sites: a number, then the text. */
 struct rank {
 	int64_t figure;
 	struct str text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls changed, from the statistics before to those after them. */
+/* Changes by calls: the difference between the statistics before and after them. */
 #include "analyze/memory/memory_stats_parts.h"
 
 #include <math.h>
@@ -141,7 +141,7 @@ static void add_change(const struct plain *plain, const struct memory_moment *st
 void tsi_stats_put_functions(const struct stats_view *view, struct fact_sheet *out)
 {
 	const struct memory_stats *stats = view->stats;
-	const struct memory_moment *of_row = NULL;
+	const struct memory_moment *moment = NULL;
 	struct tscope_value *cells = NULL;
 
 	for (size_t i = 0; i < stats->count; i++) {
@@ -149,13 +149,13 @@ void tsi_stats_put_functions(const struct stats_view *view, struct fact_sheet *o
 
 		if (!tsi_stats_is_call(stats, i))
 			continue;
-		if (!of_row || !tsi_stats_is_same_function(of_row, start)) {
+		if (!moment || !tsi_stats_is_same_function(moment, start)) {
 			cells = tsi_table_row(out, STATS_BY_FUNCTION);
 			cells[FUNCTION_RANK] = tsi_int(start->rank);
 			cells[FUNCTION_FUNCTION] = tsi_text(view->functions[i]);
 			cells[FUNCTION_CALL_COUNT] = tsi_int(0);
 		}
-		of_row = start;
+		moment = start;
 		cells[FUNCTION_CALL_COUNT].integer++;
 		add_change(stats->plain, start, view->keys[KEY_ALLOCATED],
 			   &cells[FUNCTION_ALLOCATED_CHANGE_BYTES]);

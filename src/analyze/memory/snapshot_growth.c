@@ -11,7 +11,7 @@
 #include "base/sum.h"
 #include "model/memory/named_rows.h"
 
-/* What was live at a site then and now. */
+/* Live bytes at a site in both snapshots. */
 struct site_growth {
 	const char *site;
 	int64_t earlier_bytes, bytes;

@@ -358,7 +358,7 @@ static int by_bytes(const void *left, const void *right)
 	return strcmp(tsi_stack_role_name(a->role), tsi_stack_role_name(b->role));
 }
 
-/* What was live at the peak of a device. */
+/* Live memory at the peak of a device, by role. */
 static void sum_roles(struct role_sum sums[STACK_ROLE_COUNT], struct stack_sites *sites,
 		      const struct snapshot_replay *replay)
 {

@@ -270,7 +270,7 @@ enum remedies_column { REMEDIES_COLUMNS(TSI_FACT_ID) };
 
 enum growth_column { GROWTH_COLUMNS(TSI_FACT_ID) };
 
-/* What the parts work on; made once by analyze_snapshot.c. */
+/* Input of the parts; made once by analyze_snapshot.c. */
 struct snapshot_view {
 	const struct snapshot *snapshot;
 	struct snapshot_replay *replays; /* by device */
@@ -292,7 +292,7 @@ struct tscope_value tsi_snapshot_ns(int64_t time_us);
 void tsi_snapshot_put_totals(const struct snapshot_view *view, struct fact_sheet *out);
 void tsi_snapshot_put_history(const struct snapshot_view *view, struct fact_sheet *out);
 void tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet *out);
-/* Of the sites of a device, the largest at its peak first. */
+/* Writes the history of a device's sites, the largest at its peak first. */
 void tsi_snapshot_put_site_history(const struct snapshot_view *view, struct fact_sheet *out,
 				   uint32_t device, const uint32_t *sites, size_t count);
 void tsi_snapshot_put_ooms(const struct snapshot_view *view, struct fact_sheet *out);

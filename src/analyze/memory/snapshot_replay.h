@@ -130,7 +130,7 @@ struct snapshot_oom {
 	int64_t whole_bytes;        /* of these: segments without a block, not expandable */
 	int64_t split_bytes; /* of these: within segments that max_split_size_mb can keep whole */
 	int64_t unfragmented_free_bytes; /* gaps and what the device had free */
-	/* What expandable segments have free in whole pages: wherever gaps begin, and at most. */
+	/* Free whole pages with expandable segments: wherever gaps begin, and at most. */
 	int64_t pages_low_bytes, pages_high_bytes;
 	/* No segment was released after it, and every block live then is there at the end. */
 	bool is_exact;

@@ -54,17 +54,17 @@ static void replay_highest(struct snapshot_replay *highest, const struct snapsho
 
 	*highest = (struct snapshot_replay){ 0 };
 	for (uint32_t i = 0; i < snapshot->device_count && !arena->has_failed; i++) {
-		struct arena of_device = { 0 }, dropped;
+		struct arena device_arena = { 0 }, dropped;
 		struct snapshot_replay replay;
 
-		tsi_snapshot_replay_init(&replay, snapshot, i, &of_device);
-		dropped = of_device;
-		if (of_device.has_failed ||
+		tsi_snapshot_replay_init(&replay, snapshot, i, &device_arena);
+		dropped = device_arena;
+		if (device_arena.has_failed ||
 		    replay.curves[CURVE_ACTIVE].peak_bytes > highest_bytes) {
 			highest_bytes = replay.curves[CURVE_ACTIVE].peak_bytes;
 			*highest = replay;
 			dropped = *arena;
-			*arena = of_device;
+			*arena = device_arena;
 		}
 		tsi_arena_deinit(&dropped);
 	}

@@ -141,7 +141,7 @@ static void kind_key(char key[KEY_BYTES], const struct snapshot_segment *segment
 	snprintf(key, KEY_BYTES, "%s", segment->is_expandable ? "expandable" : "plain");
 }
 
-/* What segments are grouped by. Devices are in order anyway. */
+/* Grouping of segments. Devices are in order anyway. */
 enum grouping { BY_POOL, BY_POOL_ID, BY_STREAM, BY_KIND, GROUPING_COUNT };
 
 static const struct {
@@ -321,7 +321,7 @@ static void put_sums(struct fact_sheet *out, const struct totals *totals)
 		tsi_fact_int(out, sums[i].fact, totals->sums[sums[i].column]);
 }
 
-/* What is lost on one device another does not make up for: the worst one's ratios. */
+/* Loss on one device is not made up by another: takes the worst one's ratios. */
 static void put_worst_ratios(const struct snapshot *snapshot, struct fact_sheet *out,
 			     const struct totals *devices)
 {

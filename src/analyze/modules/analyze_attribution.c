@@ -67,7 +67,7 @@ struct attribution {
 static bool is_node_called(const struct attribution *a, uint32_t node, struct str name)
 {
 	const struct module_node *module = &a->places->nodes[node];
-	uint32_t group = a->groups.of_node[node];
+	uint32_t group = a->groups.by_node[node];
 
 	if (tsi_str_equal(name, module->text) ||
 	    tsi_str_equal(name, tsi_str_of(a->groups.groups[group].path)) ||
@@ -140,7 +140,7 @@ static bool is_under(const struct attribution *a, struct place place)
 
 static size_t key_of_place(const struct attribution *a, struct place place)
 {
-	return a->by == TSCOPE_BY_MODULE ? a->places ? a->groups.of_node[place.node] : 0
+	return a->by == TSCOPE_BY_MODULE ? a->places ? a->groups.by_node[place.node] : 0
 					 : place.source;
 }
 
@@ -240,7 +240,7 @@ struct attributed_op {
 	int64_t end_ns, self_ns;
 };
 
-/* Of each thread, with a stack of the operators that are open. */
+/* Walks each thread, with a stack of the open operators. */
 static void add_ops(struct attribution *a, uint32_t index, struct arena *scratch)
 {
 	const struct track *track = &a->trace->tracks[index];

@@ -107,7 +107,7 @@ struct module_work {
 	int64_t step_count;
 };
 
-/* What a module and those in it took: of devices, where there are any. */
+/* Time of a module and those in it: on devices, if there are any. */
 static int64_t time_of(const struct module_work *w, const struct place_sums *sums)
 {
 	return w->device_ns ? tsi_place_device_ns(sums) : tsi_place_host_ns(sums);
@@ -130,7 +130,7 @@ static bool sum_up(struct module_work *w, struct arena *scratch)
 			tsi_place_sums_add(&w->whole[places->nodes[node].parent], &w->whole[node]);
 	}
 	for (size_t node = 0; node < node_count; node++) {
-		uint32_t group = w->groups.of_node[node];
+		uint32_t group = w->groups.by_node[node];
 		tsi_place_sums_add(&w->group_own[group], &w->own[node]);
 		tsi_place_sums_add(&w->group_whole[group], node ? &w->whole[node] : &w->own[node]);
 	}
@@ -218,8 +218,8 @@ static void add_groups(const struct module_work *w, struct fact_sheet *out)
 		return;
 	for (size_t node = 1; node < w->places->node_count; node++) {
 		const struct module_node *module = &w->places->nodes[node];
-		calls[w->groups.of_node[node]] += module->call_count;
-		repeated[w->groups.of_node[node]] += module->repeated_count;
+		calls[w->groups.by_node[node]] += module->call_count;
+		repeated[w->groups.by_node[node]] += module->repeated_count;
 		call_count += module->call_count;
 		repeated_count += module->repeated_count;
 	}
@@ -251,7 +251,7 @@ static bool list_nodes(const struct module_work *w, struct group_nodes *list, st
 		end += w->groups.groups[i].module_count;
 	}
 	for (uint32_t node = 1; node < w->places->node_count; node++)
-		list->nodes[list->ends[w->groups.of_node[node]]++] = node;
+		list->nodes[list->ends[w->groups.by_node[node]]++] = node;
 	return true;
 }
 
@@ -301,11 +301,11 @@ static struct layer_cause find_cause(const struct module_work *w,
 				     const struct group_medians *medians, uint32_t layer,
 				     bool *is_within)
 {
-	struct layer_cause cause = { w->groups.of_node[layer], 0 };
+	struct layer_cause cause = { w->groups.by_node[layer], 0 };
 
 	is_within[layer] = true;
 	for (uint32_t node = layer; node < w->places->node_count; node++) {
-		uint32_t group = w->groups.of_node[node];
+		uint32_t group = w->groups.by_node[node];
 		if (node > layer)
 			is_within[node] = is_within[w->places->nodes[node].parent];
 		if (is_within[node])
@@ -325,7 +325,7 @@ static bool is_odd(const struct module_work *w, int64_t time_ns, int64_t median_
 	       (double)(time_ns - median_ns) >= 0.01 * (double)all_ns;
 }
 
-/* Of what a layer may have more than its likes. */
+/* Amounts that a layer may have more of than its likes. */
 static int64_t kernels_of(const struct place_sums *sums)
 {
 	return sums->kernel_count;
@@ -395,7 +395,7 @@ static void add_layer(const struct likes *likes, uint32_t node, const struct lay
 {
 	const struct module_work *w = likes->w;
 	int64_t excess_ns = time_of(w, &w->whole[node]) - median_ns;
-	const struct module_group *group = &w->groups.groups[w->groups.of_node[node]];
+	const struct module_group *group = &w->groups.groups[w->groups.by_node[node]];
 	struct tscope_value *cells = tsi_table_row(out, ODD_LAYERS);
 
 	cells[LAYER] = tsi_text(name_of(w, node, out));

@@ -172,10 +172,10 @@ static void add_group(struct grouper *g, uint32_t node, uint32_t parent, const s
 
 static void put_in_group(struct grouper *g, uint32_t node)
 {
-	uint32_t parent = g->places->nodes[node].parent, of_class = g->class_of[node];
-	uint32_t around = g->out->of_node[parent];
-	uint32_t *before = item_of(&g->before, parent, of_class);
-	uint32_t *same = item_of(&g->same, parent, of_class);
+	uint32_t parent = g->places->nodes[node].parent, class_id = g->class_of[node];
+	uint32_t around = g->out->by_node[parent];
+	uint32_t *before = item_of(&g->before, parent, class_id);
+	uint32_t *same = item_of(&g->same, parent, class_id);
 	uint32_t *alike = item_of(&g->alike, parent, g->signature[node]);
 
 	if (!before || !same || !alike)
@@ -195,7 +195,7 @@ static void put_in_group(struct grouper *g, uint32_t node)
 	}
 	uint32_t key = label.is_repeated
 			       ? tsi_pair_set_add(&g->keys, g->signature[node], UINT32_MAX)
-			       : tsi_pair_set_add(&g->keys, of_class | IN_ORDER, label.place);
+			       : tsi_pair_set_add(&g->keys, class_id | IN_ORDER, label.place);
 	uint32_t *group = key == UINT32_MAX ? NULL : item_of(&g->groups, around, key);
 	if (!group)
 		return;
@@ -203,7 +203,7 @@ static void put_in_group(struct grouper *g, uint32_t node)
 		add_group(g, node, around, &label);
 		*group = (uint32_t)g->out->count - 1;
 	}
-	g->out->of_node[node] = *group;
+	g->out->by_node[node] = *group;
 	g->out->groups[*group].module_count++;
 }
 
@@ -230,7 +230,7 @@ bool tsi_module_groups_init(struct module_groups *groups, const struct places *p
 	};
 
 	*groups = (struct module_groups){
-		.of_node = tsi_arena_new(arena, count, sizeof(uint32_t)),
+		.by_node = tsi_arena_new(arena, count, sizeof(uint32_t)),
 	};
 	struct module_group *outside = tsi_arena_push(arena, &groups->groups, &groups->count,
 						      &g.capacity, sizeof(*outside));

@@ -22,7 +22,7 @@ struct module_group {
 struct module_groups {
 	struct module_group *groups; /* [0] is outside of all modules; parents come first */
 	size_t count;
-	uint32_t *of_node;
+	uint32_t *by_node;
 };
 
 /* False without memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/modules/module_marks.h"
 
-/* Of hooks without an end so many are looked at. */
+/* Limit on hooks without an end that are examined. */
 enum { MAX_OPEN_LOOKED_AT = 128 };
 
 static void begin(struct module_marks *marks, uint32_t row)

@@ -194,7 +194,7 @@ static void add_call_bytes(struct stack_text *stack, const struct counted_call *
 	add_stack(stack, (int64_t)call->bytes);
 }
 
-/* What copies moved and fills wrote. */
+/* Adds the bytes that copies moved and fills wrote. */
 static void add_copy_bytes(struct stack_text *stack, uint32_t row)
 {
 	const struct tscope_trace *trace = stack->trace;

@@ -6,7 +6,7 @@
 #include "analyze/modules/places.h"
 #include "base/sum.h"
 
-/* What happened in a place, of that which began in the steps that count. */
+/* Activity in a place that began in the counted steps. */
 struct place_sums {
 	int64_t host_ns;                 /* threads were there, forward */
 	int64_t host_backward_ns;        /* likewise, for the backward pass */
@@ -26,11 +26,11 @@ struct place_totals {
 	int64_t node_host_ns, source_host_ns;
 };
 
-/* Of the scope's places; NULL without memory. */
+/* Totals of the scope's places; NULL without memory. */
 const struct place_totals *tsi_place_totals(const struct analysis_scope *scope,
 					    struct arena *arena);
 
-/* What a device event adds where it was launched. */
+/* Contribution of a device event to the place of its launch. */
 struct place_sums tsi_device_sums(const struct tscope_trace *trace, uint32_t row,
 				  struct place place);
 

@@ -327,7 +327,7 @@ static void count_replays(struct place_walk *w, const struct graph_join *join)
 		for (uint32_t k = replay->first; k < replay->first + replay->count; k++)
 			if (join->nodes[k] != NO_ROW)
 				count_replay(w, last, i + 1,
-					     places->of_graph_node[join->nodes[k]].node);
+					     places->by_graph_node[join->nodes[k]].node);
 	}
 }
 
@@ -338,19 +338,19 @@ static void add_graphs(struct place_walk *w, const struct graph_join *join)
 	uint32_t *known = tsi_arena_new(&w->scratch, set->module_count, sizeof(*known));
 
 	places->join = join;
-	places->of_graph_node =
-		tsi_arena_new(w->arena, set->node_count, sizeof(*places->of_graph_node));
-	for (size_t i = 0; known && places->of_graph_node && i < w->trace->device_event_count;
+	places->by_graph_node =
+		tsi_arena_new(w->arena, set->node_count, sizeof(*places->by_graph_node));
+	for (size_t i = 0; known && places->by_graph_node && i < w->trace->device_event_count;
 	     i++) {
 		uint32_t node = join->place_of_row[i];
 		if (node == NO_ROW || has_failed(w))
 			continue;
-		places->of_graph_node[node] = (struct place){
+		places->by_graph_node[node] = (struct place){
 			.node = node_of_path(w, set, known, set->nodes[node].place.path),
 			.source = set->nodes[node].place.source,
 		};
 	}
-	if (places->of_graph_node && !has_failed(w))
+	if (places->by_graph_node && !has_failed(w))
 		count_replays(w, join);
 }
 
@@ -389,7 +389,7 @@ struct place tsi_place_of_device(const struct places *places, uint32_t row, size
 	if (places->join)
 		node = places->join->place_of_row[tsi_device_event_index(trace, row)];
 	if (node != NO_ROW)
-		place = places->of_graph_node[node];
+		place = places->by_graph_node[node];
 	else if (launch != NO_ROW)
 		place = tsi_place_near(places, tsi_trace_track_of(trace, launch),
 				       tsi_start_ns(&trace->spans, launch), near);
@@ -398,7 +398,7 @@ struct place tsi_place_of_device(const struct places *places, uint32_t row, size
 	return place;
 }
 
-/* What a kind of spans says of modules. */
+/* Module information in a kind of spans. */
 static unsigned source_of(const struct tscope_trace *trace, const struct span_kind *kind)
 {
 	if (kind->span_class == TSCOPE_SPAN_PYTHON)

@@ -25,7 +25,7 @@ struct place {
 	bool is_backward;
 };
 
-/* What says where modules are. */
+/* Sources of module information. */
 enum module_source {
 	MODULE_FRAMES = 1 << 0,
 	MODULE_HIERARCHY = 1 << 1,
@@ -69,7 +69,7 @@ struct places {
 	int64_t backward_count, unknown_count;
 	bool counts_all;               /* every step has a mark: then all count */
 	const struct graph_join *join; /* or NULL */
-	struct place *of_graph_node;   /* by node of join->set, of those that ran */
+	struct place *by_graph_node;   /* by node of join->set, of those that ran */
 };
 
 /*

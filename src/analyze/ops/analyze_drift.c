@@ -68,7 +68,7 @@ struct alike {
 	bool is_uneven;         /* not so many in each of these */
 };
 
-/* Of them, what can be compared. */
+/* The comparable ones among them. */
 struct compared {
 	const struct alike *alike;
 	double factor; /* late ÷ early */

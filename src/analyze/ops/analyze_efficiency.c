@@ -135,12 +135,12 @@ static void put_doubts(struct fact_sheet *out, const enum fact *doubtful, size_t
 static void put_anchor(struct fact_sheet *out, const struct flops_anchor *anchor,
 		       const struct step_series *steps)
 {
-	static const enum fact of_flops[] = {
+	static const enum fact flops_facts[] = {
 		MFU, HFU, MFU_UNCAPPED, ACHIEVED_TFLOPS, FLOPS_PER_STEP, HARDWARE_FLOPS_PER_STEP
 	};
 	/* All that is computed counts as useful then, and none of it may be overhead. */
-	static const enum fact of_useful[] = { USEFUL_NS, USEFUL_RATIO };
-	static const enum fact of_peak[] = { MFU, HFU, MFU_UNCAPPED, PEAK_FLOPS };
+	static const enum fact useful_facts[] = { USEFUL_NS, USEFUL_RATIO };
+	static const enum fact peak_facts[] = { MFU, HFU, MFU_UNCAPPED, PEAK_FLOPS };
 
 	tsi_fact_real(out, FLOPS_PER_STEP, anchor->flops_per_step);
 	tsi_fact_real(out, HARDWARE_FLOPS_PER_STEP, anchor->hardware_flops_per_step);
@@ -156,11 +156,11 @@ static void put_anchor(struct fact_sheet *out, const struct flops_anchor *anchor
 		tsi_fact_text(out, DEVICE, steps->peak.device);
 	/* The first doubt stays: what is missing outweighs what is but a lower bound. */
 	if (anchor->is_lower_bound)
-		put_doubts(out, of_peak, TSI_COUNT_OF(of_peak), anchor->peak_doubt);
+		put_doubts(out, peak_facts, TSI_COUNT_OF(peak_facts), anchor->peak_doubt);
 	if (anchor->is_lower_bound)
-		put_doubts(out, of_useful, TSI_COUNT_OF(of_useful), anchor->flops_doubt);
-	put_doubts(out, of_flops, TSI_COUNT_OF(of_flops), anchor->flops_doubt);
-	put_doubts(out, of_peak, TSI_COUNT_OF(of_peak), anchor->peak_doubt);
+		put_doubts(out, useful_facts, TSI_COUNT_OF(useful_facts), anchor->flops_doubt);
+	put_doubts(out, flops_facts, TSI_COUNT_OF(flops_facts), anchor->flops_doubt);
+	put_doubts(out, peak_facts, TSI_COUNT_OF(peak_facts), anchor->peak_doubt);
 }
 
 static void put_utilisation(struct fact_sheet *out, const struct efficiency *eff)

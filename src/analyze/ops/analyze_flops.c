@@ -428,7 +428,7 @@ static void list_uncounted(const struct analysis_scope *scope, struct fact_sheet
 	tsi_table_order(out, UNCOUNTED, UNCOUNTED_TOTAL_NS, UNCOUNTED_KERNEL);
 }
 
-/* What keeps the flags of tensor cores from being known. */
+/* Reason why tensor core use is unknown. */
 static const char *lack_of_cores(const struct analysis_scope *scope)
 {
 	if (!scope->trace->device_count)
@@ -442,27 +442,27 @@ static const char *lack_of_cores(const struct analysis_scope *scope)
 /* Reasons for what is absent although the shapes of operators are recorded. */
 static void say_lacks(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	static const enum fact of_devices[] = { COVERAGE_RATIO, MATRIX_NS, UNCOUNTED_NS };
-	static const enum fact of_products[] = { TOTAL, REPEATED };
-	static const enum fact of_cores[] = { HAS_TF32, HAS_BF16 };
+	static const enum fact device_facts[] = { COVERAGE_RATIO, MATRIX_NS, UNCOUNTED_NS };
+	static const enum fact products_facts[] = { TOTAL, REPEATED };
+	static const enum fact cores_facts[] = { HAS_TF32, HAS_BF16 };
 	const struct trace_flops *flops = scope->flops;
 
 	if (!scope->trace->device_count)
-		doubt_facts(out, of_devices, TSI_COUNT_OF(of_devices), no_device);
+		doubt_facts(out, device_facts, TSI_COUNT_OF(device_facts), no_device);
 	else if (!flops->all.matrix_ns)
 		tsi_fact_doubt(out, COVERAGE_RATIO, "no matrix kernel ran");
-	if (flops->tensor_cores == TENSOR_CORES_NOT_TOLD)
+	if (flops->tensor_cores == TENSOR_CORES_UNSTATED)
 		tsi_fact_doubt(out, HAS_TENSOR_CORES, lack_of_cores(scope));
 	if (!flops->tensor_precisions)
-		doubt_facts(out, of_cores, TSI_COUNT_OF(of_cores), lack_of_cores(scope));
+		doubt_facts(out, cores_facts, TSI_COUNT_OF(cores_facts), lack_of_cores(scope));
 	if (!has_products(flops) && tsi_trace_has_shapes(scope->trace))
-		doubt_facts(out, of_products, TSI_COUNT_OF(of_products),
+		doubt_facts(out, products_facts, TSI_COUNT_OF(products_facts),
 			    "no operator with known FLOPs");
 }
 
 static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out)
 {
-	static const enum fact of_kinds[] = { COVERAGE_RATIO, MATRIX_NS, UNCOUNTED_NS };
+	static const enum fact kinds_facts[] = { COVERAGE_RATIO, MATRIX_NS, UNCOUNTED_NS };
 	const struct step_flops *all = &scope->flops->all;
 
 	if (scope->trace->device_count) {
@@ -470,7 +470,7 @@ static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out
 		tsi_fact_int(out, UNCOUNTED_NS, all->matrix_ns - all->counted_ns);
 		tsi_fact_ratio(out, COVERAGE_RATIO, all->counted_ns, all->matrix_ns);
 	}
-	if (scope->flops->tensor_cores != TENSOR_CORES_NOT_TOLD)
+	if (scope->flops->tensor_cores != TENSOR_CORES_UNSTATED)
 		tsi_fact_flag(out, HAS_TENSOR_CORES,
 			      scope->flops->tensor_cores == TENSOR_CORES_THERE);
 	if (scope->flops->tensor_precisions) {
@@ -482,8 +482,8 @@ static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out
 		tsi_fact_real(out, TOTAL, all->flops);
 		tsi_fact_real(out, REPEATED, all->repeated_flops);
 	}
-	for (size_t i = 0; scope->flops->counts_others && i < TSI_COUNT_OF(of_kinds); i++)
-		tsi_fact_doubt(out, of_kinds[i],
+	for (size_t i = 0; scope->flops->counts_others && i < TSI_COUNT_OF(kinds_facts); i++)
+		tsi_fact_doubt(out, kinds_facts[i],
 			       "more than 10 % of kernel time is of no known kind");
 	tsi_judge_device_time(scope->trace, out);
 }

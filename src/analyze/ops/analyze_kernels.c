@@ -408,7 +408,10 @@ static void add_launchers(const struct work *work, struct fact_sheet *out)
 	tsi_table_order(out, BY_LAUNCHER, LAUNCHER_COUNTED_NS, LAUNCHER_NAME);
 }
 
-/* What kernels of no known kind use is not known either: too many leave no figure to trust. */
+/*
+ * Tensor core use of unclassified kernels is unknown, too; with many of them the metric is not
+ * reliable.
+ */
 static void doubt_kinds(const struct work *work, struct fact_sheet *out)
 {
 	const double most_other = 0.1;

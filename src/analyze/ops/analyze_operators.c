@@ -23,7 +23,7 @@
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 
-/* Of operators inside others of their name the outermost counts: torch's key_averages() has all. */
+/* Nested operators of one name: only the outermost counts; torch's key_averages() has all. */
 #define TIME_COLUMNS(X, prefix)                                                                    \
 	X(prefix##_OP_COUNT, "count", COUNT, "how often it ran, not counting calls within itself") \
 	X(prefix##_TOTAL_NS, "total_ns", NS, "sum of its durations on the host")                   \
@@ -105,9 +105,9 @@ static void add_times(struct op_times *sum, const struct op_times *part)
 static void add_kind(struct work *work, uint32_t number)
 {
 	const struct op_kind *kind = tsi_op_kind(work->sums, number);
-	const struct pair *of_kind = &work->sums->kinds.pairs[number];
-	uint32_t name = of_kind->first;
-	uint32_t signature = work->trace->op_inputs[of_kind->second].signature;
+	const struct pair *kind_pair = &work->sums->kinds.pairs[number];
+	uint32_t name = kind_pair->first;
+	uint32_t signature = work->trace->op_inputs[kind_pair->second].signature;
 	struct op_times times = kind->counted;
 
 	add_times(&times, &kind->others);

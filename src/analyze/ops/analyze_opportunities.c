@@ -25,7 +25,7 @@ enum {
 	TINY_COMM_NS = 1000000,    /* of collectives of unknown size */
 };
 
-/* What device events have in common that one remedy helps. */
+/* Remedies, each for a class of device events. */
 enum remedy {
 	FUSE,
 	LAYOUT,
@@ -99,7 +99,7 @@ TSI_FACT_LIST(enum column, columns, COLUMNS);
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
-/* What a name says of a kernel. */
+/* Properties of a kernel by its name. */
 enum { NAME_KNOWN = 1 << 0, NAME_FUSIBLE = 1 << 1, NAME_LAYOUT = 1 << 2, NAME_GROUPED = 1 << 3 };
 
 struct helped {

@@ -53,7 +53,7 @@ enum pattern { CONV_BIAS, HOST_TENSOR, LOOP, DATA_PARALLEL, PATTERN_COUNT };
 static const char *const pattern_names[PATTERN_COUNT] = { "conv_bias", "host_tensor", "loop",
 							  "data_parallel" };
 
-/* What a span's kind says. */
+/* Role of a span by its kind. */
 enum role {
 	NOTHING, /* no operator, no call */
 	OPERATOR,

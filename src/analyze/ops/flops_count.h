@@ -39,7 +39,7 @@ struct op_calls {
 	enum op_work_result result;
 	int64_t outside_count; /* outside the backward pass */
 	int64_t kernel_ns;     /* of the kernel with the most time */
-	/* Of calls whose FLOPs differ, or follow from where they ran. */
+	/* Calls whose FLOPs differ, or follow from where they ran. */
 	int64_t varied_count;
 	double varied_flops, varied_bytes;
 	bool has_experts; /* its work is that of tsi_experts_within() */
@@ -109,7 +109,9 @@ struct flops_count {
 	uint32_t step; /* of the last question, which is mostly that of the next */
 	struct step_iterations iterations;
 	uint32_t *owner_of_row; /* by device row: as owner, of nodes of graphs; NULL: none is */
-	/* Of a capture: launches of which no device event tells, where these are counted. */
+	/*
+	 * Launches in a graph capture, which have no device event; NULL where they are not counted.
+	 */
 	struct captured_launch *captured;
 	size_t captured_count;
 };

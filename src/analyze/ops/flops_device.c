@@ -55,7 +55,7 @@ static int find_tensor_cores(const struct flops_count *c, const struct found_dev
 	if (tsi_str_find(tsi_str_of(found->traits.name), TSI_STR("GTX")) >= 0)
 		return TENSOR_CORES_MISSING;
 	if (c->trace->hip_runtime_version || found->compute_major <= 0)
-		return TENSOR_CORES_NOT_TOLD;
+		return TENSOR_CORES_UNSTATED;
 	return found->compute_major >= VOLTA ? TENSOR_CORES_THERE : TENSOR_CORES_MISSING;
 }
 

@@ -17,7 +17,7 @@ struct graph_counter {
 	uint32_t step;     /* that the replay was launched in, or NO_ROW */
 };
 
-/* What stands for calls with this name and these inputs, also of those outside of graphs. */
+/* The count for calls with this name and these inputs, in or outside graphs. */
 static uint32_t find_counted(struct graph_counter *g, uint32_t op)
 {
 	struct flops_count *c = g->c;
@@ -76,7 +76,7 @@ static uint32_t count_call(struct graph_counter *g, uint32_t op, uint32_t row, i
 	return index;
 }
 
-/* What the kernels of a call took, the first of which is at i. */
+/* Kernel time of a call whose first kernel is at i. */
 static int64_t ns_of_call(const struct graph_counter *g, uint32_t i, uint32_t end)
 {
 	const struct graph_join *join = g->join;

@@ -33,10 +33,10 @@ static bool is_node(const struct tscope_trace *trace, uint32_t row)
 }
 
 /* The replay of a launch call, added if it is new. */
-static struct graph_replay *replay_of(struct joiner *j, struct key_map *of_call, uint32_t call)
+static struct graph_replay *replay_of(struct joiner *j, struct key_map *by_call, uint32_t call)
 {
 	struct graph_join *join = j->join;
-	uint32_t index = tsi_key_map_find(of_call, call);
+	uint32_t index = tsi_key_map_find(by_call, call);
 
 	if (index != UINT32_MAX)
 		return &join->replays[index];
@@ -45,13 +45,13 @@ static struct graph_replay *replay_of(struct joiner *j, struct key_map *of_call,
 	if (!replay)
 		return NULL;
 	*replay = (struct graph_replay){ .call = call, .graph = NO_ROW };
-	if (tsi_key_map_put(of_call, call, (uint32_t)join->replay_count - 1, NULL) != TSCOPE_OK)
+	if (tsi_key_map_put(by_call, call, (uint32_t)join->replay_count - 1, NULL) != TSCOPE_OK)
 		j->arena->has_failed = true;
 	return replay;
 }
 
 /* Twice the same walk: to count the kernels of each replay, then to put them in their places. */
-static void walk_devices(struct joiner *j, struct key_map *of_call, bool puts)
+static void walk_devices(struct joiner *j, struct key_map *by_call, bool puts)
 {
 	for (uint32_t d = 0; d < j->trace->device_count; d++) {
 		const struct device *device = &j->trace->devices[d];
@@ -60,7 +60,7 @@ static void walk_devices(struct joiner *j, struct key_map *of_call, bool puts)
 			struct graph_replay *replay;
 			if (!is_node(j->trace, row))
 				continue;
-			replay = replay_of(j, of_call, tsi_device_event(j->trace, row)->call);
+			replay = replay_of(j, by_call, tsi_device_event(j->trace, row)->call);
 			if (!replay)
 				return;
 			if (puts)
@@ -73,10 +73,10 @@ static void walk_devices(struct joiner *j, struct key_map *of_call, bool puts)
 static bool list_replays(struct joiner *j)
 {
 	struct graph_join *join = j->join;
-	struct key_map of_call = { 0 };
+	struct key_map by_call = { 0 };
 	uint32_t sum = 0, most = 0;
 
-	walk_devices(j, &of_call, false);
+	walk_devices(j, &by_call, false);
 	for (size_t i = 0; i < join->replay_count; i++) {
 		join->replays[i].first = sum;
 		sum += join->replays[i].count;
@@ -93,8 +93,8 @@ static bool list_replays(struct joiner *j)
 	bool is_done = join->rows && join->nodes && join->node_of_row && join->place_of_row &&
 		       j->last_fit && !j->arena->has_failed;
 	if (is_done)
-		walk_devices(j, &of_call, true);
-	tsi_key_map_deinit(&of_call);
+		walk_devices(j, &by_call, true);
+	tsi_key_map_deinit(&by_call);
 	return is_done && !j->arena->has_failed;
 }
 
@@ -158,7 +158,7 @@ static bool fits(const struct joiner *j, const struct graph_replay *replay,
 	       find_part(j, replay, graph, NULL);
 }
 
-/* What the engine says of the batch that a replay is for; 0: nothing. */
+/* The engine's batch size for a replay; 0: unknown. */
 struct wanted_batch {
 	int64_t least;
 	bool is_exact;

@@ -18,7 +18,7 @@
  *    one where their nodes have the same operators; where these differ, it is not known which.
  */
 
-/* What logs say, in terms of one trace: ids of texts are those of trace->names. */
+/* Contents of the logs in terms of one trace: ids of texts are those of trace->names. */
 struct graph_set {
 	struct graph_op *ops;
 	uint32_t *inputs; /* by op: index in trace->op_inputs */
@@ -59,7 +59,7 @@ struct graph_join {
 	uint32_t *nodes;        /* likewise: in set->nodes, or NO_ROW */
 	uint32_t *node_of_row;  /* by device row: likewise */
 	uint32_t *place_of_row; /* by device row: likewise, where has_places */
-	/* Of replays without a graph: kernels unlike the nodes of the nearest graph as long. */
+	/* Replays without a graph: kernels unlike the nodes of the nearest graph of that length. */
 	int64_t mismatch_count;
 };
 

@@ -243,16 +243,17 @@ static enum op_work_result count_paged(struct op_work *work, const struct paged_
 	    !tsi_op_tensor(call, row->v, &v) || q.dim_count != 3 || k.dim_count < 3 ||
 	    v.dim_count != k.dim_count)
 		return OP_WORK_NO_INPUTS;
-	const int64_t *of_k = k.dims + k.dim_count - 2, *of_v = v.dims + v.dim_count - 2;
-	if (of_k[1] != q.dims[2] || of_k[0] != of_v[0] || of_k[0] < 1 || q.dims[1] % of_k[0] != 0)
+	const int64_t *k_dims = k.dims + k.dim_count - 2, *v_dims = v.dims + v.dim_count - 2;
+	if (k_dims[1] != q.dims[2] || k_dims[0] != v_dims[0] || k_dims[0] < 1 ||
+	    q.dims[1] % k_dims[0] != 0)
 		return OP_WORK_NO_INPUTS;
-	double of_head = (double)q.dims[2] + (double)of_v[1]; /* a key and its value */
+	double head_flops = (double)q.dims[2] + (double)v_dims[1]; /* a key and its value */
 	work->precision = tsi_type_precision(q.type);
-	work->alignment = tsi_alignment((const int64_t[]){ q.dims[2], of_v[1] }, 2);
+	work->alignment = tsi_alignment((const int64_t[]){ q.dims[2], v_dims[1] }, 2);
 	work->paged = (struct paged_work){
-		.pair_flops = tsi_flops_per_product(&q) * (double)q.dims[1] * of_head,
-		.key_bytes = (double)of_k[0] * tsi_elements_bytes(of_head, k.type),
-		.token_bytes = (double)q.dims[1] * tsi_elements_bytes(of_head, q.type),
+		.pair_flops = tsi_flops_per_product(&q) * (double)q.dims[1] * head_flops,
+		.key_bytes = (double)k_dims[0] * tsi_elements_bytes(head_flops, k.type),
+		.token_bytes = (double)q.dims[1] * tsi_elements_bytes(head_flops, q.type),
 		.tokens = (double)q.dims[0],
 		.is_cache_typed = row->is_cache,
 	};

@@ -224,7 +224,7 @@ static double left_elements(const struct tensor *input, const int64_t *dims, uns
 }
 
 /* Does an argument of this type hold dimensions? A number in place of a list does not. */
-static bool tells_dims(enum reduction reduction, struct str type)
+static bool names_dims(enum reduction reduction, struct str type)
 {
 	bool is_list = tsi_str_is(type, "ScalarList"), is_number = tsi_str_is(type, "Scalar");
 
@@ -250,7 +250,7 @@ static double output_elements(const struct model *model, const struct op_call *c
 
 	if (call->count <= model->at || call->inputs[model->at].type.length == 0)
 		return 1;
-	if (!tells_dims(model->reduction, call->inputs[model->at].type) ||
+	if (!names_dims(model->reduction, call->inputs[model->at].type) ||
 	    !tsi_op_ints(call, model->at, dims, MAX_TENSOR_DIMS, &count))
 		return -1;
 	return left_elements(input, dims, count);

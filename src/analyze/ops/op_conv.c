@@ -122,13 +122,14 @@ static double positions_of(const struct tensor *tensor)
  */
 static bool find_groups(struct conv *conv)
 {
-	int64_t channels = conv->input.dims[1], of_group = conv->weight.dims[1];
+	int64_t channels = conv->input.dims[1], group_channels = conv->weight.dims[1];
 
 	conv->groups = 0;
 	if (conv->is_transposed)
 		return channels == conv->weight.dims[0];
-	conv->groups = of_group && channels ? channels / of_group : 1;
-	return conv->groups * of_group == channels && conv->weight.dims[0] % conv->groups == 0;
+	conv->groups = group_channels && channels ? channels / group_channels : 1;
+	return conv->groups * group_channels == channels &&
+	       conv->weight.dims[0] % conv->groups == 0;
 }
 
 /* By the channels of one group. */

@@ -18,16 +18,16 @@ bool tsi_hides_experts(struct str name)
 
 void tsi_expert_bytes(struct op_work *work, const struct expert_sizes *sizes)
 {
-	double of_one = sizes->layer_bytes / sizes->count;
+	double expert_bytes = sizes->layer_bytes / sizes->count;
 	double least = sizes->rows / sizes->tokens;
 	double most = sizes->rows < sizes->count ? sizes->rows : sizes->count;
 
 	work->bytes = NAN;
 	work->most_bytes = INFINITY;
-	if (!(least >= 1) || !(least <= most) || isnan(of_one))
+	if (!(least >= 1) || !(least <= most) || isnan(expert_bytes))
 		return;
-	work->least_bytes = least * of_one + sizes->token_bytes;
-	work->most_bytes = most * of_one + sizes->token_bytes;
+	work->least_bytes = least * expert_bytes + sizes->token_bytes;
+	work->most_bytes = most * expert_bytes + sizes->token_bytes;
 	if (most <= least)
 		work->bytes = work->least_bytes;
 }

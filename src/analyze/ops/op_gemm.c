@@ -32,11 +32,11 @@ static double broadcast_batches(const struct tensor *a, const struct tensor *b)
 	double elements = 1;
 
 	for (unsigned back = 3; back <= a->dim_count || back <= b->dim_count; back++) {
-		int64_t of_a = back <= a->dim_count ? from_end(a, back) : 1;
-		int64_t of_b = back <= b->dim_count ? from_end(b, back) : 1;
-		if (of_a != of_b && of_a != 1 && of_b != 1)
+		int64_t a_size = back <= a->dim_count ? from_end(a, back) : 1;
+		int64_t b_size = back <= b->dim_count ? from_end(b, back) : 1;
+		if (a_size != b_size && a_size != 1 && b_size != 1)
 			return -1;
-		elements *= (double)(of_a == 1 ? of_b : of_a);
+		elements *= (double)(a_size == 1 ? b_size : a_size);
 	}
 	return elements;
 }
@@ -198,7 +198,7 @@ static enum op_work_result count_product(struct op_work *work, const struct gemm
 {
 	struct tensor a, b;
 	struct product product = { 0 };
-	unsigned of_result;
+	unsigned result_bits;
 
 	if (!find_arg(row, call, row->a, &a) || !find_arg(row, call, row->b, &b) ||
 	    a.dim_count == 0 || b.dim_count == 0 || !row->form(&product, &a, &b))
@@ -208,9 +208,9 @@ static enum op_work_result count_product(struct op_work *work, const struct gemm
 		product.k *= 2;
 	work->flops = tsi_flops_per_product(&a) * product.batch * product.m * (double)product.n *
 		      (double)product.k;
-	of_result = result_bytes(row, call, a.type);
+	result_bits = result_bytes(row, call, a.type);
 	work->bytes = tsi_tensor_bytes(&a) + tsi_tensor_bytes(&b) + added_bytes(row, call) +
-		      (of_result ? of_result * result_elements(row, call, &product) : NAN);
+		      (result_bits ? result_bits * result_elements(row, call, &product) : NAN);
 	work->precision = tsi_pair_precision(&a, &b);
 	work->alignment = tsi_alignment((const int64_t[]){ product.n, product.k }, 2);
 	return OP_WORK_KNOWN;
@@ -246,15 +246,15 @@ static bool are_experts(const struct tensor *tokens, const struct tensor *up,
 static enum op_work_result count_experts(struct op_work *work, const struct op_call *call)
 {
 	struct tensor tokens, up, down, weights;
-	double of_expert;
+	double expert_flops;
 
 	if (!tsi_op_tensor(call, 0, &tokens) || !tsi_op_tensor(call, 1, &up) ||
 	    !tsi_op_tensor(call, 2, &down) || !tsi_op_tensor(call, 3, &weights) ||
 	    !are_experts(&tokens, &up, &down, &weights))
 		return OP_WORK_NO_INPUTS;
-	of_expert = (double)up.dims[1] * (double)up.dims[2] +
-		    (double)down.dims[1] * (double)down.dims[2];
-	work->flops = 2 * tsi_tensor_elements(&weights) * of_expert;
+	expert_flops = (double)up.dims[1] * (double)up.dims[2] +
+		       (double)down.dims[1] * (double)down.dims[2];
+	work->flops = 2 * tsi_tensor_elements(&weights) * expert_flops;
 	tsi_expert_bytes(work,
 			 &(struct expert_sizes){
 				 .count = (double)up.dims[0],

@@ -21,8 +21,8 @@ struct op_times {
 
 struct op_kind {
 	/*
-	 * Of those that began in steps that count (step_work.h), and of the others, which have
-	 * the calls of both.
+	 * Times of operators that began in counted steps (step_work.h), and of the others; the
+	 * latter have the calls of both.
 	 */
 	struct op_times counted, others;
 	uint32_t step, pair; /* of the last that is counted, and its number among steps.pairs */
@@ -63,7 +63,7 @@ uint32_t tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs);
  */
 struct op_times *tsi_op_sums_change(struct op_sums *sums, struct op_kind *kind, uint32_t step);
 
-/* What an operator that ends is to be added to; step: that it began in, or NO_ROW. */
+/* The sum that an ending operator belongs to; step: that it began in, or NO_ROW. */
 static inline struct op_times *tsi_op_sums_of(struct op_sums *sums, struct op_kind *kind,
 					      uint32_t step)
 {

@@ -8,7 +8,7 @@
 #include "analyze/ops/flops_count.h"
 #include "base/sum.h"
 
-/* What a kind of spans is to the walk. */
+/* Role of a kind of spans in the walk. */
 struct op_ref {
 	struct op_kind *kind; /* NULL: it is no operator */
 	uint32_t *open_at;    /* that of open_op; of a call, which has none, not NULL either */
@@ -105,7 +105,7 @@ static void add_device_time(const struct walk *walk, struct open_op *op, struct 
 	tsi_sum(&op[-1].device_ns, op->device_ns);
 }
 
-/* Of operators in others of their name the outermost's kind has the time. */
+/* Nested operators of one name: the time goes to the kind of the outermost. */
 static inline void close_op(struct walk *walk, struct open_op *op)
 {
 	struct open_op *outermost = &walk->stack.open[*op->open_at];

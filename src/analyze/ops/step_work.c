@@ -43,13 +43,13 @@ uint32_t tsi_find_counted_step(struct step_work *work, int64_t t_ns)
 
 bool tsi_change_step(struct step_work *work, uint32_t name, uint32_t step)
 {
-	struct name_work *of_name = &work->names[name];
+	struct name_work *named = &work->names[name];
 	uint32_t pair = tsi_pair_set_add(&work->pairs, name, step);
 
 	if (pair == UINT32_MAX)
 		return false;
-	of_name->pair = pair;
-	of_name->step = step;
+	named->pair = pair;
+	named->step = step;
 	return true;
 }
 
@@ -87,14 +87,14 @@ static struct tscope_value deviation_of(const struct step_work *work, const stru
 
 struct tscope_value tsi_step_deviation(const struct step_work *work, uint32_t name)
 {
-	const struct name_work *of_name = &work->names[name];
+	const struct name_work *named = &work->names[name];
 
-	return deviation_of(work, of_name, of_name->ns, of_name->squares);
+	return deviation_of(work, named, named->ns, named->squares);
 }
 
 struct tscope_value tsi_device_deviation(const struct step_work *work, uint32_t name)
 {
-	const struct name_work *of_name = &work->names[name];
+	const struct name_work *named = &work->names[name];
 
-	return deviation_of(work, of_name, of_name->device_ns, of_name->device_squares);
+	return deviation_of(work, named, named->device_ns, named->device_squares);
 }

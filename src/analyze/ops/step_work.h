@@ -63,13 +63,13 @@ static inline struct step_pair *tsi_step_pair(const struct step_work *work, uint
 static inline void tsi_step_work_add(struct step_work *work, uint32_t name, uint32_t step,
 				     int64_t ns)
 {
-	struct name_work *of_name = &work->names[name];
+	struct name_work *named = &work->names[name];
 
-	if (of_name->step != step && !tsi_change_step(work, name, step))
+	if (named->step != step && !tsi_change_step(work, name, step))
 		return;
-	of_name->count++;
-	tsi_sum(&of_name->ns, ns);
-	tsi_sum(&tsi_step_pair(work, of_name->pair)->ns, ns);
+	named->count++;
+	tsi_sum(&named->ns, ns);
+	tsi_sum(&tsi_step_pair(work, named->pair)->ns, ns);
 }
 
 /* Once all is added: what deviations are made of. */

@@ -40,7 +40,7 @@ static bool multiplies(const struct flops_count *c, uint32_t kernel)
 	return tsi_kernel_kind_multiplies((enum kernel_kind)facts_of(c, kernel).kind);
 }
 
-/* Of its operands, as the name says. */
+/* Precision of its operands, by the name. */
 static enum tscope_precision precision_of(const struct flops_count *c, uint32_t kernel)
 {
 	return (enum tscope_precision)facts_of(c, kernel).precision;

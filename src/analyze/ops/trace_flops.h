@@ -72,7 +72,7 @@ struct counted_call {
 	double flops, bytes; /* bytes: 0 where not known */
 };
 
-/* What products and attention of a step read and write. */
+/* Bytes read and written by a step's matrix products and attention. */
 struct step_bytes {
 	/*
 	 * Weights, cache, activations, where they are known: the least, and the most where routing
@@ -105,8 +105,8 @@ struct trace_flops {
 	bool has_device;
 	bool counts_others; /* kernels of no known kind are among those that may multiply */
 	/* Has the device tensor (matrix) cores? */
-	enum { TENSOR_CORES_NOT_TOLD, TENSOR_CORES_THERE, TENSOR_CORES_MISSING } tensor_cores;
-	/* Of those there, the precisions below float32 that they take, as a set of bits. */
+	enum { TENSOR_CORES_UNSTATED, TENSOR_CORES_THERE, TENSOR_CORES_MISSING } tensor_cores;
+	/* Precisions below float32 that its tensor cores take, as a bit set. */
 	unsigned tensor_precisions;
 	/* The one with the most time in matrix kernels, or in compute kernels if there are none. */
 	struct device_match device;

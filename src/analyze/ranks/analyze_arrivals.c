@@ -49,7 +49,7 @@ TSI_FACT_LIST(enum ranks_column, ranks_columns, RANKS_COLUMNS);
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
-/* Of fewer ends the scatter says nothing. */
+/* Fewer ends than this say nothing about the scatter. */
 enum { MIN_SCATTERED = 3 };
 
 static const char clock_doubt[] = "the ends of collectives scatter too much for that";
@@ -88,7 +88,7 @@ static bool find_times(struct survey *survey, const struct match *match)
 	return true;
 }
 
-/* Of either sign, halves up. */
+/* Rounds a mean of either sign, halves up. */
 static int64_t round_mean(tsi_wide total_ns, int64_t count)
 {
 	tsi_wide twice = 2 * total_ns + count, divisor = 2 * (tsi_wide)count;

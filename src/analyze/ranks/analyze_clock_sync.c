@@ -193,7 +193,7 @@ static void put_facts(const struct survey *survey, struct fact_sheet *out)
 	tsi_fact_flag(out, SKEW_IS_KNOWN, mean.integer > max_error_ns);
 }
 
-/* The same offset by matched collectives, where they show it (comm/world.h). */
+/* The offset by matched collectives, where they show it (comm/world.h). */
 static const struct rank_clock *world_clock(const struct survey *survey, size_t index)
 {
 	const struct world *world = survey->scope->world;

@@ -160,7 +160,7 @@ static void put_medians(struct survey *survey, struct fact_sheet *out)
 
 /* ---- all of it ---- */
 
-/* Of equals, the lowest. Time in collectives that nobody else was read of says nothing. */
+/* Ties: the lowest rank. Time in collectives that no other rank recorded says nothing. */
 static void put_least_waiting(const struct world *world, struct fact_sheet *out)
 {
 	int64_t least_ns = INT64_MAX;

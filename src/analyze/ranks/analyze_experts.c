@@ -32,13 +32,13 @@ TSI_TABLE_LIST(enum table, tables, TABLES);
 
 static const char unread_doubt[] = "some ranks of the groups were not read";
 
-/* What one rank receives, and what the mean rank of its groups does. */
+/* Load of one rank, and that of the mean rank of its groups. */
 struct load {
 	int64_t received_bytes;
 	double mean_bytes;
 };
 
-/* What one all-to-all gives its members. */
+/* Split sizes of one all-to-all. */
 struct split {
 	int64_t most_bytes, least_bytes, sum_bytes;
 };

@@ -141,7 +141,7 @@ enum { SHOWN_SLOWEST = 20, SHOWN_LATEST = 50, SHOWN_GROUP_ROWS = 1 << 16 };
 
 static const char *const states[] = { "scheduled", "started", "completed" };
 
-/* What all parts look at. */
+/* Shared input of all parts. */
 struct view {
 	const struct tscope_hang *hang;
 	const struct hang_model *model;
@@ -372,7 +372,7 @@ static void fill_culprit(const struct view *v)
 	if (!call)
 		return;
 	const struct dump *dump = &v->model->dumps[index];
-	/* Of the same group as the call itself it need not be said. */
+	/* Omitted where it is in the same group as the call itself. */
 	tsi_fact_text(v->out, CULPRIT_CALL,
 		      call->group == op->group && !call->is_p2p
 			      ? tsi_sheet_print(v->out, "%s #%" PRId64,

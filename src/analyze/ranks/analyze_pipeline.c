@@ -93,7 +93,7 @@ static void put_schedule(struct pipeline *pipeline, const struct pipeline_chains
 	pipeline->virtual_stage_count = chains->virtual_stage_count;
 }
 
-/* What the user says goes before what the traces show. */
+/* User settings override what the traces show. */
 static void choose_stages(struct pipeline *pipeline, const struct analysis_scope *scope,
 			  const struct pipeline_chains *chains)
 {
@@ -154,7 +154,7 @@ static int64_t sum_walls(const struct pipeline *pipeline, const struct rank_step
 	return sum_ns;
 }
 
-/* Of a stage: the compute of its ranks in all steps, their mean. */
+/* Compute of a stage: its ranks' mean over all steps. */
 static int64_t busy_of_stage(const struct pipeline *pipeline, const struct rank_steps *steps,
 			     size_t stage)
 {
@@ -181,7 +181,7 @@ struct stalls {
 	int64_t compute_ns, stall_ns, step_count; /* sums over ranks */
 };
 
-/* Of the ranks' steps that are divided into what is waited for and what is not. */
+/* Stalls in the steps whose waiting is known. */
 static struct stalls find_stalls(const struct analysis_scope *scope,
 				 const struct pipeline *pipeline)
 {

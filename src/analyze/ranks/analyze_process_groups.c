@@ -46,7 +46,7 @@ TSI_TABLE_LIST(enum table, tables, TABLES);
 /* Above this share of instances that do not match, what does match is no sample of the rest. */
 static const double max_unmatched_share = 0.05;
 
-/* Of all groups. */
+/* Sums over all groups. */
 struct group_sums {
 	uint64_t matched, mismatched, missing, surplus, cut, messages;
 	bool has_inferred;

@@ -323,7 +323,7 @@ static void put_skew(const struct lateness *heat, struct fact_sheet *out)
 	tsi_fact_int(out, SKEW_NS, tsi_round_ns(tsi_median(heat->numbers, local->step_count)));
 }
 
-/* Of a rank in some steps, by what is usual in its role. */
+/* Lateness of a rank in some steps, relative to what is usual in its role. */
 static struct tscope_value lateness_of(const struct lateness *heat, size_t rank,
 				       struct stretch steps)
 {
@@ -377,7 +377,7 @@ static void put_blocks(const struct lateness *heat, struct fact_sheet *out)
 
 static const double min_place_share = 0.8; /* of the excess: it is late to one collective */
 
-/* What is known so far. */
+/* State so far. */
 struct stragglers {
 	const struct analysis_scope *scope;
 	struct late_ranks late;

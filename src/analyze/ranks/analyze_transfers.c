@@ -123,7 +123,7 @@ enum { MAX_ROWS = 1024 }; /* of a table: sizes that never recur are as many as t
 static const char unread_doubt[] =
 	"groups may have ranks that were not read: waiting for these counts as transfer";
 
-/* What the tables are made of. */
+/* Source of the tables. */
 struct survey {
 	const struct analysis_scope *scope;
 	struct fact_sheet *out;
@@ -348,17 +348,17 @@ static void put_sums(const struct survey *survey, struct fact_sheet *out)
 
 	for (size_t i = 0; i < survey->list.count; i++) {
 		const struct transfer *transfer = &survey->list.items[i];
-		int64_t of_all_ns;
+		int64_t all_ns;
 
 		if (!transfer->is_synchronising)
 			continue;
-		if (tsi_ckd_mul(&of_all_ns, transfer->transfer_ns, transfer->member_count))
-			of_all_ns = INT64_MAX;
+		if (tsi_ckd_mul(&all_ns, transfer->transfer_ns, transfer->member_count))
+			all_ns = INT64_MAX;
 		count++;
 		sized_count += transfer->bytes != NO_NUMBER;
 		tsi_sum(&bytes, transfer->bytes != NO_NUMBER ? transfer->bytes : 0);
 		tsi_sum(&wait_ns, transfer->wait_ns);
-		tsi_sum(&transfer_ns, of_all_ns);
+		tsi_sum(&transfer_ns, all_ns);
 	}
 	tsi_fact_int(out, COUNT, count);
 	if (sized_count > 0)
@@ -369,7 +369,7 @@ static void put_sums(const struct survey *survey, struct fact_sheet *out)
 	tsi_fact_ratio(out, WAIT_RATIO, wait_ns, transfer_ns);
 }
 
-/* What the steps that count were held up by, all ranks together. */
+/* Exposed time of the counted steps, all ranks together. */
 static void put_exposed(const struct world *world, struct fact_sheet *out)
 {
 	int64_t wait_ns = 0, transfer_ns = 0, step_count = 0;

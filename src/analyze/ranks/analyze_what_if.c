@@ -42,7 +42,7 @@
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 
-/* What is changed, and what that does. */
+/* The change, and its effect. */
 #define LINES_COLUMNS(X)                                                                           \
 	X(CHANGES_WHAT, "line", TEXT, "line of the budget")                                        \
 	X(CHANGES_STEP_NS, "step_ns", NS, "step without it")                                       \

@@ -5,14 +5,16 @@
 #include "analyze/ranks/late_ranks.h"
 #include "comm/rank_log.h"
 
-/* What the main thread of a rank is in for longer than those of the others. */
+/* The place in which a rank's main thread spends longer than the others'. */
 struct code_place {
 	struct str name;         /* no data: no single one explains the excess */
 	double own_ns, usual_ns; /* of a step, means; usual: the median of the others of its role */
 	int64_t longest_ns, longest_start_ns; /* as in rank_place */
 };
 
-/* What explains nearly all of an excess, ns of a step. numbers: room for one of each rank. */
+/*
+ * The place that explains nearly all of an excess, in ns per step. numbers: room for one per rank.
+ */
 struct code_place tsi_code_place(const struct analysis_scope *scope, const struct rank_roles *roles,
 				 size_t rank, double excess_ns, double *numbers);
 

@@ -116,7 +116,7 @@ struct step_view {
 	size_t slowest; /* of equals, the first */
 };
 
-/* What the columns of a rank's row need, along the steps. */
+/* Inputs of a rank's row, along the steps. */
 struct rank_view {
 	int64_t sum_compute_ns, sum_comm_ns, sum_wait_ns;
 	size_t slowest_count, step_count; /* step_count: those that it has */

@@ -79,7 +79,7 @@ static void put_steps_of_rank(struct tscope_value *cells, const struct survey *s
 	cells[MEAN_WAIT_NS] = tsi_mean(view->sum_wait_ns, step_count);
 }
 
-/* What the traces of all ranks show together. */
+/* Cells that need the traces of all ranks. */
 static void put_world_of_rank(struct tscope_value *cells, const struct world *world, size_t rank)
 {
 	const struct rank_clock *clock = &world->clocks[rank];

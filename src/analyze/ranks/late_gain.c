@@ -119,7 +119,7 @@ static int64_t at_least_0(int64_t ns)
 	return ns > 0 ? ns : 0;
 }
 
-/* Of each late rank: as it was, while the other late ones are mended. */
+/* Replays each late rank as it was, with the other late ones fixed. */
 static void replay_each(const struct replays *replays, int64_t mended_ns)
 {
 	struct late_ranks *late = replays->late;

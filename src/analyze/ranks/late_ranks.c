@@ -47,7 +47,7 @@ static void take_members(int64_t *own_ns, const struct role_judge *judge)
 				cell_of(judge, step * rank_count + judge->members[i]);
 }
 
-/* Stalls of a member, told of the ranks of all roles. */
+/* Stalls of a member, by the ranks of all roles. */
 static void keep_stalls(const struct role_judge *judge, uint32_t role,
 			const struct rank_stalls *stalls)
 {
@@ -100,7 +100,7 @@ static void find_members(struct role_judge *judge, uint32_t role)
 			judge->members[judge->member_count++] = i;
 }
 
-/* Of a role with one rank nothing can be said. */
+/* A role with one rank cannot be judged. */
 static void count_judged(struct role_judge *judge)
 {
 	for (uint32_t role = 0; role < judge->late->roles.role_count; role++) {

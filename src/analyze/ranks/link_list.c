@@ -30,7 +30,7 @@ enum {
 static const double max_p_value = 0.001, min_slowdown = 0.1;
 static const double min_errors = 5; /* standard errors of the mean of the steps */
 
-/* What the judgement works with. */
+/* Inputs of the judgement. */
 struct linking {
 	const struct world *world;
 	struct arena *scratch;
@@ -129,7 +129,10 @@ static void find_links(struct linking *linking)
 	}
 }
 
-/* Of the links [first, end), those whose groups were read, and that are not rare beside others. */
+/*
+ * Chooses, among links [first, end), those whose groups were read and that are not rare beside
+ * others.
+ */
 static void choose_likes(struct linking *linking, size_t first, size_t end)
 {
 	size_t most = 0;
@@ -274,27 +277,27 @@ static double count_per_step(const struct linking *linking, size_t index)
 	return steps > 0 ? (double)count / (double)steps : NAN;
 }
 
-static int64_t time_of(const struct link *link, bool of_fastest)
+static int64_t time_of(const struct link *link, bool is_fastest)
 {
-	return of_fastest ? link->fastest_ns : link->median_ns;
+	return is_fastest ? link->fastest_ns : link->median_ns;
 }
 
 /* Measures the chosen links against their likes: by their medians, or by their fastest. */
-static void measure_slowdowns(struct linking *linking, bool of_fastest)
+static void measure_slowdowns(struct linking *linking, bool is_fastest)
 {
 	size_t count = linking->chosen_count;
 
 	for (size_t i = 0; i < count; i++)
-		linking->numbers[i] = time_of(&linking->links[linking->chosen[i]], of_fastest);
+		linking->numbers[i] = time_of(&linking->links[linking->chosen[i]], is_fastest);
 	tsi_latch_sort_numbers(linking->scratch, linking->numbers, count);
 	for (size_t i = 0; i < count; i++) {
 		struct link *link = &linking->links[linking->chosen[i]];
-		int64_t own_ns = time_of(link, of_fastest);
+		int64_t own_ns = time_of(link, is_fastest);
 		double likes_ns = median_of_others(linking->numbers, count, own_ns);
 		double slowdown = likes_ns > 0 ? (double)own_ns / likes_ns - 1 : NAN;
 
-		*(of_fastest ? &link->fastest_slowdown : &link->slowdown) = slowdown;
-		if (!of_fastest)
+		*(is_fastest ? &link->fastest_slowdown : &link->slowdown) = slowdown;
+		if (!is_fastest)
 			link->excess_ns_per_step = ((double)own_ns - likes_ns) *
 						   count_per_step(linking, linking->chosen[i]);
 	}

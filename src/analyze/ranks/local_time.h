@@ -21,7 +21,7 @@ struct local_time {
 void tsi_local_time_fill(struct local_time *local, const struct analysis_scope *scope,
 			 struct arena *arena);
 
-/* Of a rank, in all these steps. */
+/* Local time of a rank, in all these steps. */
 int64_t tsi_local_ns(const struct local_time *local, size_t rank);
 
 #endif

@@ -11,7 +11,7 @@
 /* Beside a message some schedules send its shape, which is far smaller: that is not counted. */
 enum { SHAPE_FRACTION = 16 };
 
-/* What a rank's sends and receives say of its place. */
+/* A rank's place, by its sends and receives. */
 struct place {
 	uint32_t neighbours[2];       /* NO_ROW: none */
 	bool is_odd;                  /* has more of them, or some that were not read */
@@ -65,7 +65,7 @@ static uint32_t other_end(const struct world *world, uint32_t rank, size_t op)
 	return members[0].rank == rank ? members[1].rank : members[0].rank;
 }
 
-/* Does the op belong to a pipeline, as far as can be told? */
+/* Does the op belong to a pipeline, as far as is known? */
 static bool is_message(const struct world *world, uint32_t rank, size_t op)
 {
 	const struct rank_op *candidate = &world->logs[rank].ops[op];

@@ -128,7 +128,7 @@ static int64_t mean_of(tsi_wide sum_ns, uint32_t count)
 	return tsi_narrow((sum_ns + count / 2) / count);
 }
 
-/* Of the stretch with this index in the step of each of the role; numbers is room for these. */
+/* Level of the stretch with this index in the step of each peer; numbers has room for them. */
 static void find_level(struct rank_peers *peers, size_t step, uint32_t first_peer, size_t index,
 		       int64_t *numbers)
 {

@@ -22,7 +22,7 @@ struct peer_step {
 	int64_t local_ns;
 };
 
-/* The same stretch of all peers. */
+/* One stretch, of all peers. */
 struct peer_level {
 	int64_t low_ns, middle_ns, high_ns; /* of all in order: the middle one and its neighbours */
 	int64_t mean_ns;
@@ -60,7 +60,7 @@ struct late_place {
 	int64_t excess_ns;        /* of the stretch, mean of the steps */
 };
 
-/* Of steps cut as the first is. False where these are not cut at collectives, or without excess. */
+/* For steps cut like the first. False if these are not cut at collectives, or without excess. */
 bool tsi_rank_late_place(const struct rank_peers *peers, uint32_t rank, struct late_place *place,
 			 struct arena *arena);
 

@@ -25,7 +25,7 @@ struct duty {
 /* What a rank does first; of a send and a receive that overlap none is. */
 enum first { FIRST_NONE, FIRST_SEND, FIRST_RECEIVE };
 
-/* What makes ranks alike; without padding. */
+/* Key of ranks that are alike; without padding. */
 struct role {
 	struct duty duty;
 	uint32_t is_host;

@@ -18,13 +18,13 @@ struct rank_steps {
 	int64_t *comm_ns;
 	bool *is_missing; /* cells of ranks that lack the step: the others' median; NULL: none */
 	/*
-	 * Of comm_ns, waiting for other ranks in matched collectives; NULL where the traces do not
-	 * show it of every step and rank.
+	 * The part of comm_ns spent waiting for other ranks in matched collectives; NULL unless the
+	 * traces show it for every step and rank.
 	 */
 	int64_t *wait_ns;
 };
 
-/* Of the counted steps; step_count may be 0, and is without memory. */
+/* Fills in the counted steps; step_count may be 0, and is 0 without memory. */
 void tsi_rank_steps_fill(struct rank_steps *steps, const struct step_series *ranks,
 			 size_t rank_count, unsigned quorum_percent, struct arena *arena);
 

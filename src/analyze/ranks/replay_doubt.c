@@ -15,7 +15,7 @@ double tsi_replay_error(const struct replay *unchanged)
 	return (double)unchanged->step_ns / (double)unchanged->measured_ns - 1;
 }
 
-/* Of the ops that are ready in a step. */
+/* Tails of the ops that are ready in a step. */
 static double tails_of(const struct replay_graph *graph, size_t rank,
 		       const struct replay_step *step)
 {
@@ -81,9 +81,9 @@ const char *tsi_replay_doubt(const struct replay_graph *graph, const struct repl
 void tsi_put_replay_doubts(const struct analysis_scope *scope, const struct replay *unchanged,
 			   struct fact_sheet *out)
 {
-	const char *of_replay = tsi_replay_doubt(scope->replay_graph, unchanged);
+	const char *graph_doubt = tsi_replay_doubt(scope->replay_graph, unchanged);
 
 	tsi_put_ranks_doubt(scope, out);
-	if (of_replay)
-		tsi_fact_unreliable(out, of_replay);
+	if (graph_doubt)
+		tsi_fact_unreliable(out, graph_doubt);
 }

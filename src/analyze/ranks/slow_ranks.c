@@ -48,7 +48,7 @@ static const double usual_deviation = 0.01, usual_degrees = 4;
 static const double outlier_spreads = 5;
 /* An autocorrelation of fewer standard deviations is taken for chance. */
 static const double chance_deviations = 2.5;
-/* More is not told from steps that never change. */
+/* Above this, steps cannot be distinguished from ones that never change. */
 static const double max_correlation = 0.98;
 /* The standard deviation of a median by that of a mean. */
 static const double median_deviation = 1.2533;

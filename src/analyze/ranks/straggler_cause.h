@@ -34,7 +34,7 @@ struct straggler {
 	int64_t longest_ns, longest_start_ns; /* of the stretches in it, on its trace's own clock */
 };
 
-/* What late ranks are explained with. */
+/* Inputs for explaining late ranks. */
 struct straggler_search {
 	const struct analysis_scope *scope;
 	const struct late_ranks *late;

@@ -171,7 +171,7 @@ static int compare_sizes(const struct transfer *a, const struct transfer *b)
 
 typedef int transfer_order(const struct transfer *a, const struct transfer *b);
 
-/* Of pointers to transfers: equal ones stay in the order of matches. */
+/* Orders pointers to transfers: equal ones keep the order of their matches. */
 static int compare_pointers(transfer_order *compare, const void *left, const void *right)
 {
 	const struct transfer *const *first = left, *const *second = right;

@@ -71,7 +71,7 @@ static inline const struct transfer *tsi_row_transfer(const struct transfer_rows
 	return rows->order[row->first + i];
 }
 
-/* What a row sums up to. */
+/* Totals of a row. */
 struct transfer_sums {
 	int64_t bytes, sized_ns;     /* of those with a size */
 	double bus_bytes, bus_ns;    /* of those whose bus factor is known, too */

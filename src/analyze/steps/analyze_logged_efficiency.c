@@ -107,7 +107,7 @@ static struct logged read_logger(const struct step_series *steps, const struct l
 {
 	double speed = mean_of(steps, logger->steps_per_second);
 	double flops_per_second = mean_of(steps, logger->flops_per_second);
-	double of_device = mean_of(steps, logger->device_flops_per_second);
+	double device_rate = mean_of(steps, logger->device_flops_per_second);
 	struct logged logged = {
 		.mfu = logged_mfu(steps),
 		.flops_per_step = mean_of(steps, logger->flops_per_step),
@@ -117,11 +117,11 @@ static struct logged read_logger(const struct step_series *steps, const struct l
 	};
 
 	if (isnan(flops_per_second))
-		flops_per_second = of_device * device_count;
+		flops_per_second = device_rate * device_count;
 	if (isnan(logged.flops_per_step))
 		logged.flops_per_step = usable(flops_per_second / speed);
 	if (isnan(logged.peak_flops))
-		logged.peak_flops = usable(of_device / logged.mfu);
+		logged.peak_flops = usable(device_rate / logged.mfu);
 	return logged;
 }
 
@@ -311,18 +311,19 @@ static void explain(struct fact_sheet *out, const struct logged *logged,
 
 static void put_doubts(struct fact_sheet *out, const struct account *account)
 {
-	static const enum fact of_devices[] = { FLOPS_PER_STEP, FLOPS_FACTOR,
-						LOGGED_PEAK_FLOPS_PER_SECOND };
-	static const enum fact of_flops[] = { MFU_RATIO, MFU_FACTOR, FLOPS_PER_STEP, FLOPS_FACTOR };
-	static const enum fact of_peak[] = { MFU_RATIO, MFU_FACTOR, PEAK_FLOPS_PER_SECOND };
+	static const enum fact device_facts[] = { FLOPS_PER_STEP, FLOPS_FACTOR,
+						  LOGGED_PEAK_FLOPS_PER_SECOND };
+	static const enum fact flops_facts[] = { MFU_RATIO, MFU_FACTOR, FLOPS_PER_STEP,
+						 FLOPS_FACTOR };
+	static const enum fact peak_facts[] = { MFU_RATIO, MFU_FACTOR, PEAK_FLOPS_PER_SECOND };
 	const struct flops_anchor *anchor = &account->anchor;
 
-	for (size_t i = 0; isnan(account->device_count) && i < TSI_COUNT_OF(of_devices); i++)
-		tsi_fact_doubt(out, of_devices[i], "no file says how many ranks there are");
-	for (size_t i = 0; anchor->flops_doubt && i < TSI_COUNT_OF(of_flops); i++)
-		tsi_fact_doubt(out, of_flops[i], anchor->flops_doubt);
-	for (size_t i = 0; anchor->peak_doubt && i < TSI_COUNT_OF(of_peak); i++)
-		tsi_fact_doubt(out, of_peak[i], anchor->peak_doubt);
+	for (size_t i = 0; isnan(account->device_count) && i < TSI_COUNT_OF(device_facts); i++)
+		tsi_fact_doubt(out, device_facts[i], "no file says how many ranks there are");
+	for (size_t i = 0; anchor->flops_doubt && i < TSI_COUNT_OF(flops_facts); i++)
+		tsi_fact_doubt(out, flops_facts[i], anchor->flops_doubt);
+	for (size_t i = 0; anchor->peak_doubt && i < TSI_COUNT_OF(peak_facts); i++)
+		tsi_fact_doubt(out, peak_facts[i], anchor->peak_doubt);
 }
 
 static void put_facts(struct fact_sheet *out, const struct logged *logged,

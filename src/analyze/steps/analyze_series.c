@@ -255,6 +255,6 @@ const struct analyzer tsi_analyzer_series = {
 		.needs = "a step",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
-	.of_several_ranks = true,
+	.needs_several_ranks = true,
 	.fill = fill_series,
 };

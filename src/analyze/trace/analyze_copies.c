@@ -218,12 +218,12 @@ static int64_t exposed_ns(const struct device_activity *activity)
 /* None is known only where all copies say what they are of. */
 static void set_pageable(const struct work *work, struct fact_sheet *out)
 {
-	static const enum fact of_pageable[] = { PAGEABLE_COUNT, PAGEABLE_NS, PAGEABLE_BYTES };
+	static const enum fact pageable_facts[] = { PAGEABLE_COUNT, PAGEABLE_NS, PAGEABLE_BYTES };
 	const struct copies *pageable = &work->by_memory[PAGEABLE_MEMORY];
 
 	if (!pageable->count && work->by_memory[MEMORY_NOT_SAID].count) {
-		for (size_t i = 0; i < TSI_COUNT_OF(of_pageable); i++)
-			tsi_fact_doubt(out, of_pageable[i],
+		for (size_t i = 0; i < TSI_COUNT_OF(pageable_facts); i++)
+			tsi_fact_doubt(out, pageable_facts[i],
 				       "the names of copies do not say whether the host's memory "
 				       "is pageable");
 		return;

@@ -80,7 +80,7 @@ struct sums {
 	const struct tscope_trace *trace;
 	int64_t line_ns[PATH_LINE_COUNT];
 	int64_t script_ns;
-	struct part *of_device, *of_host; /* by name id */
+	struct part *device_parts, *host_parts; /* by name id */
 	int64_t step_count, wall_ns, length_ns;
 };
 
@@ -98,7 +98,7 @@ static void take_piece(struct path_sink *sink, const struct path_piece *piece)
 	}
 	const struct span_kind *kind = tsi_span_kind(&sums->trace->spans, piece->row);
 	bool is_device = tsi_class_is_device((uint8_t)kind->span_class);
-	struct part *part = &(is_device ? sums->of_device : sums->of_host)[kind->name];
+	struct part *part = &(is_device ? sums->device_parts : sums->host_parts)[kind->name];
 	part->count++;
 	tsi_sum(&part->ns, length_ns);
 }
@@ -115,16 +115,16 @@ static void find_sums(struct sums *sums, const struct tscope_timeline *timeline,
 		sums->step_count++;
 		tsi_sum(&sums->wall_ns, timeline->steps[i].wall_ns);
 	}
-	sums->of_device = tsi_arena_new(scratch, name_count, sizeof(struct part));
-	sums->of_host = tsi_arena_new(scratch, name_count, sizeof(struct part));
-	if (sums->of_device && sums->of_host)
+	sums->device_parts = tsi_arena_new(scratch, name_count, sizeof(struct part));
+	sums->host_parts = tsi_arena_new(scratch, name_count, sizeof(struct part));
+	if (sums->device_parts && sums->host_parts)
 		tsi_path_walk(timeline, &sums->sink, scratch);
 	for (unsigned line = 0; line < PATH_LINE_COUNT; line++)
 		tsi_sum(&sums->length_ns, sums->line_ns[line]);
 }
 
 /* Mean per counted step of a sum over them; rounds halves up. */
-static int64_t of_step(const struct sums *sums, int64_t sum_ns)
+static int64_t per_step(const struct sums *sums, int64_t sum_ns)
 {
 	int64_t rest_ns = sum_ns % sums->step_count;
 
@@ -137,9 +137,9 @@ static void find_step_lines(const struct sums *sums, int64_t step_ns[PATH_LINE_C
 	int64_t sum_ns = 0;
 
 	for (unsigned line = 0; line < PATH_LINE_COUNT; line++) {
-		int64_t before_ns = of_step(sums, sum_ns);
+		int64_t before_ns = per_step(sums, sum_ns);
 		tsi_sum(&sum_ns, sums->line_ns[line]);
-		step_ns[line] = of_step(sums, sum_ns) - before_ns;
+		step_ns[line] = per_step(sums, sum_ns) - before_ns;
 	}
 }
 
@@ -194,15 +194,15 @@ static void put_sums(const struct sums *sums, struct fact_sheet *out)
 	if (sums->length_ns == 0)
 		return;
 	tsi_fact_int(out, STEP_COUNT, sums->step_count);
-	tsi_fact_int(out, LENGTH_NS, of_step(sums, sums->length_ns));
+	tsi_fact_int(out, LENGTH_NS, per_step(sums, sums->length_ns));
 	tsi_fact_ratio(out, COVERAGE_RATIO, sums->length_ns, sums->wall_ns);
 	if (sums->trace->host_track_count > 0)
-		tsi_fact_int(out, SCRIPT_NS, of_step(sums, sums->script_ns));
+		tsi_fact_int(out, SCRIPT_NS, per_step(sums, sums->script_ns));
 	if (sums->trace->device_count > 0)
 		tsi_fact_flag(out, SYNC_IS_RECORDED, sums->trace->sync_record_count > 0);
 	put_lines(sums, out);
-	put_parts(sums, sums->of_device, TABLE_KERNELS, out);
-	put_parts(sums, sums->of_host, TABLE_OPERATORS, out);
+	put_parts(sums, sums->device_parts, TABLE_KERNELS, out);
+	put_parts(sums, sums->host_parts, TABLE_OPERATORS, out);
 }
 
 static void fill_critical_path(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -212,7 +212,7 @@ static void fill_critical_path(const struct analysis_scope *scope, struct fact_s
 	if (scope->trace->device_count == 0 && scope->trace->cpu_op_count == 0)
 		return;
 	find_sums(&sums, scope->timeline, tsi_sheet_scratch(out));
-	if (!sums.of_host)
+	if (!sums.host_parts)
 		return;
 	put_sums(&sums, out);
 	if (scope->trace->device_count > 0 && scope->steps->doubt)

@@ -202,12 +202,12 @@ static void add_culprits(const struct analysis_scope *scope, int64_t step_count,
 			 struct fact_sheet *out)
 {
 	struct named_parts parts = tsi_name_parts(scope, true, out);
-	size_t of_cause = 0;
+	size_t cause_rows = 0;
 
 	for (size_t i = 0; i < parts.count; i++) {
 		const struct named_part *part = &parts.items[i];
-		of_cause = i && part->group == part[-1].group ? of_cause + 1 : 0;
-		if (of_cause >= MAX_CULPRITS || part->kind == KIND_NONE)
+		cause_rows = i && part->group == part[-1].group ? cause_rows + 1 : 0;
+		if (cause_rows >= MAX_CULPRITS || part->kind == KIND_NONE)
 			continue;
 		struct tscope_value *cells = tsi_table_row(out, CULPRITS_TABLE);
 		enum idle_cause cause = (enum idle_cause)(part->group - TSI_IDLE_SLOT);

@@ -243,7 +243,7 @@ static void doubt_bytes(struct fact_sheet *out, size_t fact, const struct phase_
 			       "are those of one token");
 }
 
-static const enum fact of_bytes[] = { PREFILL_BANDWIDTH_RATIO, PREFILL_BYTES };
+static const enum fact bytes_facts[] = { PREFILL_BANDWIDTH_RATIO, PREFILL_BYTES };
 
 static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint8_t phase)
 {
@@ -263,8 +263,8 @@ static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint
 	tsi_fact_real(out, first + PREFILL_BANDWIDTH_RATIO,
 		      memory_s * 1e9 / (double)work.kernel_ns);
 	tsi_fact_int(out, first + PREFILL_BYTES, (int64_t)(work.bytes / (double)work.count));
-	for (size_t i = 0; i < TSI_COUNT_OF(of_bytes); i++)
-		doubt_bytes(out, first + of_bytes[i], &work);
+	for (size_t i = 0; i < TSI_COUNT_OF(bytes_facts); i++)
+		doubt_bytes(out, first + bytes_facts[i], &work);
 	if (work.ranged_ns > 0)
 		tsi_fact_real(out, first + PREFILL_BANDWIDTH_MOST_RATIO,
 			      most_s * 1e9 / (double)work.kernel_ns);

@@ -92,7 +92,7 @@ struct work {
 	struct calls by_kind[CALL_KIND_COUNT];
 	struct pair_set syncs;     /* (name of the op or NO_ROW, name of the call): struct calls */
 	int64_t step_launch_count; /* in unmarked steps */
-	/* Of the device's memory, in unmarked steps behind 0. */
+	/* Calls for the device's memory, in unmarked steps behind 0. */
 	struct calls steady[CALL_KIND_COUNT];
 	bool *allocates;        /* by step */
 	int64_t uncached_count; /* allocating calls of operators that create tensors */
@@ -158,7 +158,7 @@ static inline uint32_t step_of(struct work *work, uint32_t row)
 											 : NO_ROW;
 }
 
-/* Of the device: pinned memory of the host has calls like these ("cudaHostAlloc"). */
+/* Device memory only: calls for pinned host memory are named alike ("cudaHostAlloc"). */
 static bool is_memory_call(const struct work *work, uint32_t row, uint8_t kind)
 {
 	return (kind == CALL_MALLOC || kind == CALL_FREE) &&

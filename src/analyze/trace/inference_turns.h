@@ -11,7 +11,7 @@ struct turn {
 	struct iteration said;
 	int64_t start_ns, mark_end_ns;
 	/*
-	 * Of its device work: the first kernel, the first of the model's (a graph, a product,
+	 * Its device work: the first kernel, the first of the model's (a graph, a product,
 	 * attention or norm; else any), the last end. INT64_MAX, INT64_MIN: none.
 	 */
 	int64_t first_kernel_ns, forward_ns, end_ns;

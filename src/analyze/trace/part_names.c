@@ -92,7 +92,7 @@ static const char *name_of_collective(const struct tscope_trace *trace,
 	return tsi_sheet_print(out, "%s in group %s (%s)", name, group, description);
 }
 
-/* Of a Python frame the one that says best where that is. */
+/* The Python frame that best names the place. */
 static uint32_t place_of_row(const struct open_rows *rows, uint32_t row)
 {
 	const struct tscope_trace *trace = rows->trace;
@@ -168,15 +168,15 @@ static void list_parts(const struct analysis_scope *scope, bool by_cause, struct
 	struct open_rows rows = tsi_open_rows(scope->trace, tsi_sheet_scratch(out));
 
 	for (unsigned slot = first_slot(by_cause); slot < TSI_PART_SLOTS; slot++) {
-		const struct line_parts *of_slot = &scope->timeline->parts[slot];
-		for (size_t i = 0; i < of_slot->count; i++) {
-			uint32_t row = of_slot->items[i].row;
+		const struct line_parts *slot_parts = &scope->timeline->parts[slot];
+		for (size_t i = 0; i < slot_parts->count; i++) {
+			uint32_t row = slot_parts->items[i].row;
 			*parts++ = (struct named_part){
 				.group = group_of(scope, slot, by_cause),
 				.kind = kind_of(scope->trace, slot, row),
 				.name = name_of(&rows, slot, row, out),
-				.ns = of_slot->items[i].ns,
-				.count = of_slot->items[i].count,
+				.ns = slot_parts->items[i].ns,
+				.count = slot_parts->items[i].count,
 			};
 		}
 	}

@@ -79,9 +79,8 @@ struct path_moment {
 	bool is_data;       /* row loads data */
 	bool is_work;       /* row is an operator, a call, or what a role is about */
 	/*
-	 * Of an idle thread, which is in no work: the one that it had waited for, or that had set
-	 * it to work, which was the last at work; NO_ROW: none. The chain is there from
-	 * other_ns on.
+	 * For an idle thread: the thread that it had waited for, or that had set it to work, which
+	 * was the last at work; NO_ROW: none. The chain is there from other_ns on.
 	 */
 	uint32_t other;
 	int64_t other_ns;

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "model/trace/trace.h"
 
-/* Of a thread the first row that starts after a time, or the end of its rows. */
+/* The thread's first row that starts after a time, or the end of its rows. */
 uint32_t tsi_first_row_after(const struct tscope_trace *trace, uint32_t track, int64_t t_ns);
 
 /* To look for rows that are open at a time. */
@@ -49,7 +49,7 @@ enum { LAUNCH_SITE_ROWS = 1 << 12, SITE_ROWS = 1 << 16 };
 void tsi_put_site(const struct frame_sites *sites, uint32_t track, int64_t t_ns,
 		  struct tscope_value *module, struct tscope_value *source, struct fact_sheet *out);
 
-/* The same of where a device event was launched. */
+/* Writes the site at which a device event was launched. */
 void tsi_put_launch_site(const struct frame_sites *sites, uint32_t device_row,
 			 struct tscope_value *module, struct tscope_value *source,
 			 struct fact_sheet *out);

@@ -97,8 +97,8 @@ static char next_char(struct reader *r)
 }
 
 /*
- * The stream ends too early. If it broke below us, that is the story to tell;
- * else what is missing is told, in whatever is open here.
+ * The stream ends too early. An error below us is the one to report; else what is missing, in
+ * whatever is open here.
  */
 static enum tscope_status fail_cut(struct reader *r, struct tscope_error *err)
 {
@@ -367,7 +367,7 @@ static bool find_next_member(struct reader *r)
 	return false;
 }
 
-/* What follows a member. *is_closed: the object's end. */
+/* Reads what follows a member. *is_closed: the object's end. */
 static enum tscope_status read_separator(struct reader *r, bool *is_closed,
 					 struct tscope_error *err)
 {

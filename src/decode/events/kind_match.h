@@ -52,7 +52,7 @@ static inline const char *match_number(const char *p, uint8_t *last)
 	return tsi_likely(behind != NULL) ? behind : match_any_number(p);
 }
 
-/* The same, and its value if it is of digits alone. */
+/* Matches a number, and returns its value if it is all digits, else UINT64_MAX. */
 static inline const char *match_value(const char *p, uint8_t *last, uint64_t *value)
 {
 	const char *behind = match_usual(p, take_16_digits(p, value), last);
@@ -69,7 +69,7 @@ static inline struct str text_at(const struct kind_text *text, const char *const
 	return (struct str){ from, (size_t)(at[text->to_piece] + text->to - from) };
 }
 
-/* The same where all of it is in the first piece. */
+/* As text_at(), if all of it is in the first piece. */
 static inline struct str text_in(const struct kind_text *text, const char *first)
 {
 	return (struct str){ first + text->from, text->length };
@@ -238,7 +238,7 @@ static inline const char *match_predicted(struct kinds *kinds, const char *p, co
 	}
 }
 
-/* The chain of a name, told from others by its length and a few of its bytes. */
+/* The chain of a name, distinguished by its length and a few of its bytes. */
 static inline uint16_t *kind_by_name(struct kinds *kinds, struct str name)
 {
 	uint64_t hash = name.length;

@@ -239,20 +239,20 @@ static unsigned find_kind(struct sample *sample, struct str name, uint64_t shape
 	return 0;
 }
 
-/* Leaves the numbers in the text that do not differ, or are too many to be told. */
+/* Leaves in the text the numbers that do not differ, or are too many to pass on. */
 static void choose_slots(struct sample *sample)
 {
-	unsigned told = 0;
+	unsigned reported = 0;
 	for (unsigned i = 0; i < sample->count; i++) {
 		struct number *number = &sample->numbers[i];
 		bool is_asked = number->slot == SLOT_ASKED;
 		if (number->slot < SLOT_TIME_COUNT)
 			continue;
 		if (!is_varying(sample->kinds, number->key) ||
-		    (is_asked && told == MAX_RAW_NUMBERS))
+		    (is_asked && reported == MAX_RAW_NUMBERS))
 			number->slot = SLOT_END;
 		else
-			told += is_asked;
+			reported += is_asked;
 	}
 }
 
@@ -373,8 +373,8 @@ static unsigned add_kind(const struct sample *sample, uint64_t shape, struct raw
 		end--;
 	*kind = (struct kind){
 		.shape = shape,
-		.number = kinds->arg_of && kinds->told < MAX_KINDS
-				  ? ++kinds->told * kinds->lane_count + kinds->lane
+		.number = kinds->arg_of && kinds->reported < MAX_KINDS
+				  ? ++kinds->reported * kinds->lane_count + kinds->lane
 				  : 0,
 		.reach = text + KIND_TEXT_REACH + (count - 1) * (size_t)KIND_NUMBER_REACH,
 		.next = *first,
@@ -405,7 +405,7 @@ unsigned tsi_kinds_learn(struct kinds *kinds, const struct scan_isa *isa,
 	uint64_t shape = shape_of(&sample);
 	unsigned index = find_kind(&sample, event->name, shape);
 	if (index) {
-		/* What was compared is only hashes; and the window may end too soon to tell. */
+		/* Only hashes were compared; and the window may end too soon to decide. */
 		struct kind_event read;
 		if (match_kind(&kinds->kinds[index], text.data, source->end, &read, NULL))
 			event->kind = read.kind->number;

@@ -78,7 +78,7 @@ struct kind {
 	const uint32_t *digests; /* of the numbers in the first event of this kind */
 	uint64_t shape;          /* hash of its text but for those numbers */
 	size_t reach;            /* bytes behind its beginning that matching may read */
-	uint32_t number;         /* that the sink is told */
+	uint32_t number;         /* passed to the sink */
 	uint16_t digest_count;
 	uint16_t next;  /* kind whose name has the same hash */
 	uint16_t space; /* white space at its end */
@@ -95,9 +95,9 @@ struct kinds {
 	uint64_t history;    /* the last sixteen kinds, four bits and more of each */
 	unsigned (*arg_of)(struct str key);
 	unsigned lane, lane_count;
-	uint32_t told;  /* so many numbers: lane_count + lane, and on in steps of it */
-	unsigned count; /* of kinds kept; they are [1 … count] */
-	int64_t credit; /* earned by matches, spent by learning */
+	uint32_t reported; /* so many numbers: lane_count + lane, and on in steps of it */
+	unsigned count;    /* of kinds kept; they are [1 … count] */
+	int64_t credit;    /* earned by matches, spent by learning */
 	size_t text_used;
 	uint64_t varying[MAX_VARYING_KEYS]; /* hashes of the keys whose numbers are slots */
 	unsigned varying_count;

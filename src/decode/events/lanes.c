@@ -396,7 +396,7 @@ static enum tscope_status allocate(struct lanes *lanes, unsigned thread_count)
 	return status;
 }
 
-/* What is left of the window that the input showed becomes ours, and the rest follows it. */
+/* The rest of the input's window becomes ours, and more follows it. */
 static void take_over(struct lanes *lanes)
 {
 	struct scanner *reader = lanes->reader;

@@ -8,7 +8,7 @@
 #include "base/attributes.h"
 #include "decode/plain/pickle_machine.h"
 
-/* What a class is good for. */
+/* Role of a class. */
 enum class_role {
 	IS_ARGUMENT, /* as the factory of a defaultdict only */
 	MAKES_DEFAULTDICT,

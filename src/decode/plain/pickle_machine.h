@@ -16,7 +16,7 @@
  */
 struct pickle_machine;
 
-/* What follows an opcode's byte. The rows are in pickle_read.c. */
+/* Operand after an opcode's byte. The rows are in pickle_read.c. */
 enum operand_form {
 	OPERAND_NONE,
 	OPERAND_U1, /* a number of this many bytes; U: without sign, I: with one */

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "decode/plain/pickle_text.h"
 
-/* What a hostile file may use, unless the options say otherwise. */
+/* Limits for hostile files, unless the options say otherwise. */
 enum {
 	DEFAULT_MAX_STACK = 1 << 26, /* torch's C++ writer keeps a whole list on the stack */
 	DEFAULT_MAX_MARKS = 4096,
@@ -309,7 +309,7 @@ static void take_usual(struct pickle_machine *m)
 	m->depth = depth;
 }
 
-/* What follows STOP is counted, not read. */
+/* Bytes after STOP are counted, not read. */
 static void finish(struct pickle_machine *m)
 {
 	do {

@@ -20,7 +20,7 @@ enum pickle_integer {
 enum pickle_integer tsi_pickle_parse_integer(struct str text, bool *is_negative,
 					     uint64_t *magnitude);
 
-/* What repr() makes of a float: "0.1", "1e+16", "inf", "nan". */
+/* Parses repr() of a float: "0.1", "1e+16", "inf", "nan". */
 bool tsi_pickle_parse_real(struct str text, double *number);
 
 /*

@@ -126,11 +126,11 @@ struct plain_value tsi_plain_value(const struct plain *plain, struct plain_value
  */
 struct plain_value tsi_plain_name(const struct plain *plain, struct str text);
 
-/* What a dict has under a key. O(1), but for up to 64 compares. */
+/* The value of a dict's key. O(1), but for up to 64 compares. */
 struct plain_value tsi_plain_get(const struct plain *plain, struct plain_value dict,
 				 struct plain_value key);
 
-/* What a dict has under a key, by the key's text. */
+/* The value of a dict's key, by the key's text. */
 struct plain_value tsi_plain_find(const struct plain *plain, struct plain_value dict,
 				  struct str key);
 

@@ -18,7 +18,7 @@
 #include "decode/plain/plain_build.h"
 #include "decode/plain/plain_cursor.h"
 
-/* What may come next. */
+/* Expected next token. */
 enum json_state {
 	AT_VALUE,
 	AT_FIRST_ITEM,
@@ -372,7 +372,7 @@ static enum tscope_status read_json(struct plain **ret, struct input *in,
 		begin(&r);
 	while (r.err->status == TSCOPE_OK && r.state != BEHIND_ROOT)
 		take_next(&r);
-	/* What follows is counted, but for white space. */
+	/* Trailing bytes are counted, but for white space. */
 	if (r.err->status == TSCOPE_OK && tsi_cursor_skip_space(&r.cursor) == TSCOPE_OK)
 		tsi_cursor_skip_rest(&r.cursor, &r.build.plain->trailing_bytes);
 	(void)tsi_cursor_place_limit(&r.cursor, r.err->status, "JSON");

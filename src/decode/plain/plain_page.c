@@ -18,7 +18,7 @@
 
 /* ---- base64 ---------------------------------------------------------------------------- */
 
-/* What stands in a base64 text but the 64 digits. */
+/* Characters of base64 other than the 64 digits. */
 enum { AT_WRONG = 0, AT_PADDING = 65, AT_QUOTE };
 
 /* Its value + 1 for a digit. */
@@ -136,7 +136,7 @@ static enum tscope_status read_pickle(struct plain **ret, struct plain_cursor *c
 
 /* ---- the page -------------------------------------------------------------------------- */
 
-/* What a page is looked through for. */
+/* Search targets in a page. */
 enum find { FIND_BASE64, FIND_PICTURE, FIND_COUNT };
 
 static const struct str needles[FIND_COUNT] = {

@@ -14,7 +14,7 @@
  */
 struct plain_reader {
 	const char *form; /* "pickle", "json", "yaml", "html", "text" */
-	/* What `tscope trace` says of such a file; NULL: foreign.h looks into it. */
+	/* Message of `tscope trace` for such a file; NULL: foreign.h looks into it. */
 	const char *not_a_trace;
 	/* How sure the first bytes (up to TASTED_PLAIN_BYTES) make it, in bits; 0: not mine. */
 	unsigned (*taste)(struct str head);

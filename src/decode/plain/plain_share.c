@@ -116,7 +116,10 @@ uint32_t tsi_share_object(struct plain_share *share, struct plain *plain, enum w
 	}
 	uint32_t made = tsi_graph_add_object(plain, tag);
 	tsi_graph_fill(plain, made, words, count);
-	/* What would never be found must not lie in the way of others with its hash. */
+	/*
+	 * Drops an entry that would never be found, so that it does not shadow others with its
+	 * hash.
+	 */
 	if (plain->err->status == TSCOPE_OK && holds(plain, made, words, count)) {
 		share->slots[at] = (struct share_slot){ made, hash };
 		share->count++;

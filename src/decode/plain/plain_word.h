@@ -126,7 +126,7 @@ static inline uint32_t *tsi_word_pool_find(const struct word_pool *pool, size_t 
 	return tsi_word_pool_at(pool, index);
 }
 
-/* What was set, or 0. */
+/* The value that was set, or 0. */
 static inline uint32_t tsi_word_pool_get(const struct word_pool *pool, size_t index)
 {
 	const uint32_t *word = tsi_word_pool_find(pool, index);

@@ -144,7 +144,7 @@ static int read_bytes(void *data, unsigned char *buffer, size_t room, size_t *go
 		*got += count;
 	}
 	r->waiting_bytes += *got;
-	/* What broke after these bytes breaks again when they are used up. */
+	/* A read error after these bytes recurs once they are used up. */
 	return status == TSCOPE_OK || status == TSCOPE_END || *got > 0;
 }
 
@@ -184,7 +184,7 @@ static bool take_event(struct yaml_reader *r)
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
-/* What is made of a node with some tag. */
+/* Treatment of a node with a tag. */
 enum tag_role { TAG_PLAIN, TAG_TEXT, TAG_RESOLVED, TAG_DEFAULTDICT, TAG_NAME };
 
 struct known_tag {
@@ -206,7 +206,7 @@ static const struct known_tag known_tags[] = {
 	{ TAG_PREFIX "map", YAML_MAPPING_START_EVENT, TAG_PLAIN },
 	{ TAG_PREFIX "python/object/apply:collections.defaultdict", YAML_MAPPING_START_EVENT,
 	  TAG_DEFAULTDICT },
-	/* The same without items: its arguments alone. */
+	/* Without items: its arguments alone. */
 	{ TAG_PREFIX "python/object/apply:collections.defaultdict", YAML_SEQUENCE_START_EVENT,
 	  TAG_DEFAULTDICT },
 	/* What the defaultdict would make of a key that it lacks. */

@@ -204,7 +204,7 @@ static void settle_nodes(struct memray_reader *r)
 		out->nodes[i].frame = r->frame_ids.values[out->nodes[i].frame];
 }
 
-/* What came before the damage counts. */
+/* Records before the damage count. */
 void tsi_memray_read_aggregated(struct memray_reader *r)
 {
 	read_records(r);

@@ -127,7 +127,7 @@ static bool skip_bytes(struct table *table, ptrdiff_t count)
 	return true;
 }
 
-/* What follows an entry's first byte; false: the table is broken here. */
+/* Reads the rest of an entry after its first byte; false: the table is broken here. */
 static bool take_entry(struct table *table, unsigned code)
 {
 	enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LINE = 15 };

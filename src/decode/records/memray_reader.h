@@ -43,7 +43,7 @@ enum {
 #define MEMRAY_LOADS_NUMBERS 0
 #endif
 
-/* What the ids of a file, any numbers of 64 bits, stand for. */
+/* Meaning of a file's ids, which are any numbers of 64 bits. */
 struct memray_ids {
 	struct pair_set numbers; /* by the halves of the id */
 	uint32_t *values;        /* by number; MEMRAY_NONE: the id was only referred to */

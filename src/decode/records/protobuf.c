@@ -50,7 +50,7 @@ static bool take_bytes(struct protobuf *message, struct protobuf_field *field)
 	return true;
 }
 
-/* What follows the tag; groups have nothing there. */
+/* Reads the value after the tag; groups have none. */
 static bool take_value(struct protobuf *message, struct protobuf_field *field)
 {
 	switch (field->type) {

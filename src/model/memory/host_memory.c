@@ -21,7 +21,7 @@ static bool is_empty(const struct host_memory *host)
 	return host->allocated.count == 0 && host->at_peak.count == 0 && host->live.count == 0;
 }
 
-/* What was read counts; the damage is the result where nothing was. */
+/* Data read so far counts; only without any is the damage the result. */
 static enum tscope_status judge_damage(const struct host_memory *host, struct tscope_error *damage,
 				       struct tscope_error *err)
 {

@@ -18,7 +18,7 @@ struct host_use {
 	int64_t bytes, count;
 };
 
-/* What one stack, or one thread, allocated. */
+/* Allocations of one stack, or one thread. */
 struct host_account {
 	struct host_use allocated, temporary;
 	struct host_use live; /* at the end: never freed */

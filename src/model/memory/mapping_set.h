@@ -29,7 +29,7 @@ void tsi_mapping_set_deinit(struct mapping_set *set);
 TSI_MUST_CHECK
 bool tsi_mapping_add(struct mapping_set *set, const struct mapping *mapping);
 
-/* What was cut out of one mapping. */
+/* A hole in a mapping. */
 struct mapping_cut {
 	bool is_any;     /* else there was none */
 	bool has_failed; /* no memory: the mapping has lost its left part, too */

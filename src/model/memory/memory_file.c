@@ -162,7 +162,7 @@ static bool is_parameter(struct str name)
 	       tsi_str_find(name, TSI_STR(".bias")) > 0;
 }
 
-/* What it is and what to do, or NULL where nobody knows. */
+/* Names the file and the remedy, or NULL if unknown. */
 static const char *name_stranger(const struct plain *plain, struct plain_value dict)
 {
 	if (tsi_plain_kind(dict) != PLAIN_DICT)
@@ -243,7 +243,7 @@ static enum tscope_status refuse(const struct plain *plain, struct tscope_error 
 			words);
 }
 
-/* What stands behind the first document is in no figure. */
+/* Data after the first document is not counted. */
 static void note_rest(struct tscope_memory *memory)
 {
 	uint64_t further_count = tsi_plain_further_count(memory->plain);

@@ -194,7 +194,7 @@ static void read_raw(struct memory_timeline *timeline, const struct plain *plain
 	timeline->changed_count /= 2;
 }
 
-/* What was there before the profile begins with the rest. */
+/* Memory that existed before the profile begins with the rest. */
 static void settle_times(struct memory_timeline *timeline)
 {
 	int64_t earliest_ns = INT64_MAX;

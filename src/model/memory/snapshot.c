@@ -46,7 +46,7 @@ static const char *const block_keys[] = { BLOCK_KEYS(TSI_NAMED_TEXT) };
 
 /* ---- building ---------------------------------------------------------------------------- */
 
-/* What is needed while the model is built. */
+/* State while the model is built. */
 struct snapshot_builder {
 	struct snapshot *snapshot;
 	const struct plain *plain;
@@ -169,9 +169,9 @@ static void count_segments(struct snapshot_builder *b)
 	}
 	size_t first = 0;
 	for (size_t i = 0; i < MAX_DEVICES; i++) {
-		size_t of_device = b->segments_of[i];
+		size_t device_segment = b->segments_of[i];
 		b->segments_of[i] = first;
-		first += of_device;
+		first += device_segment;
 	}
 }
 

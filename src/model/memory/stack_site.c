@@ -205,7 +205,7 @@ enum frame_class {
 	FRAME_PLUMBING,
 };
 
-/* What a frame says of the role of its stack. */
+/* Hints of a frame at the role of its stack. */
 enum frame_hint {
 	HINT_NONE,
 	HINT_BACKWARD,

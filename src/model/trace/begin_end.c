@@ -126,7 +126,7 @@ static void match_marks(struct builder *b)
 	match_all(&m);
 }
 
-/* What never ended lasts to the latest time that the file knows. */
+/* Spans without an end last to the latest time in the file. */
 static void close_open_rows(struct builder *b)
 {
 	struct spans *spans = &b->trace->spans;

@@ -165,7 +165,7 @@ struct builder {
 	struct intern span_kinds;  /* bytes of trace->spans.kinds: ids less 1 */
 	struct intern work_shapes; /* bytes of trace->work_shapes */
 	struct intern frame_texts; /* of frames that were asked about, as in the file */
-	/* Of the frame that came last: why it is a row; shorter ones of its name are none. */
+	/* The last frame: why it is a row; shorter ones of its name are none. */
 	struct frame_traits frame;
 	uint32_t frame_least_ns, frame_cause_ns; /* those that take so long may be causes */
 	struct frame_name *frame_names;          /* frames.c; by their id */
@@ -259,7 +259,7 @@ struct raw_work {
 
 void tsi_read_op_args(struct builder *b, uint32_t name, struct str args, struct cpu_op *op,
 		      struct event_ids *ids);
-/* What is not said stays as it is. */
+/* Absent arguments leave fields unchanged. */
 void tsi_read_call_args(struct builder *b, struct str args, struct raw_work *work,
 			struct call_traits *call);
 void tsi_read_device_args(struct builder *b, struct str args, struct raw_work *work);
@@ -441,7 +441,7 @@ bool tsi_is_launch_flow(const struct raw_event *event);
 void tsi_add_flow(struct builder *b, const struct raw_event *event);
 void tsi_free_flows(struct builder *b);
 
-/* What a call or device event says of the need for flows. */
+/* Notes from a call or device event whether flows are needed. */
 static inline void tsi_note_correlation(struct builder *b, uint64_t correlation)
 {
 	if (tsi_likely(correlation)) {
@@ -456,7 +456,7 @@ static inline void tsi_note_correlation(struct builder *b, uint64_t correlation)
 
 /* Are frames kept only for what they name? */
 bool tsi_chooses_frames(const struct builder *b);
-/* Such frames become rows that take so long, where their name is telling or not. */
+/* Frames that become rows by their duration, by whether their name is informative. */
 enum {
 	LONG_FRAME_NS = 100000,
 	TELLING_FRAME_NS = 20000, /* of what is shorter even many explain no wait */

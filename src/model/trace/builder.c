@@ -162,8 +162,8 @@ static void add_row(struct builder *b, const struct raw_event *event, const stru
 }
 
 /*
- * Of annotations that are collectives, whose size follows from what they were called with, and of
- * those that Composer numbers; nothing of others.
+ * Reads annotations that are collectives, whose size follows from their arguments, and those that
+ * Composer numbers; ignores others.
  */
 static uint32_t read_annotation(struct builder *b, const struct raw_event *event, uint32_t name)
 {

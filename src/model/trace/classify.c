@@ -405,7 +405,7 @@ static const struct name_rule phase_names[] = {
 	{ "event/eval", AT_START, PHASE_OTHER },
 	{ "callback/", AT_START, PHASE_OTHER },
 	{ "algorithm/", AT_START, PHASE_OTHER },
-	/* What people write themselves. */
+	/* Annotations written by users. */
 	{ "## optimizer", AT_START, PHASE_OPTIMIZER },
 	{ "## zero_grad", AT_START, PHASE_OPTIMIZER },
 	{ "forward_backward", ANYWHERE, PHASE_COUNT },

@@ -78,7 +78,7 @@ bool tsi_is_evaluation(struct str name)
 
 /* ---- metadata events ----------------------------------------------------------------- */
 
-/* What the thread of this event said so far; NULL: there are too many, or that failed. */
+/* Rank data of this event's thread so far; NULL: too many threads, or a failure. */
 static struct composer_rank *find_rank(struct builder *b, const struct raw_event *event)
 {
 	struct tscope_trace *trace = b->trace;

@@ -14,7 +14,7 @@ enum {
 	MAX_NAME_CHARS = 1024,
 };
 
-/* What is known of a frame's name. */
+/* Properties of a frame's name. */
 struct frame_name {
 	uint32_t cause_ns; /* frames that take so long may be causes; 0: nobody asked */
 	uint8_t place;     /* enum frame_place */
@@ -40,7 +40,7 @@ static uint8_t place_of(struct builder *b, const struct raw_event *event)
 	return (uint8_t)tsi_frame_place(read_name(b, event));
 }
 
-/* Most names are of frames so short that it does not matter what they tell. */
+/* Most names belong to frames too short to matter. */
 static struct frame_name ask(struct builder *b, struct frame_name known,
 			     const struct raw_event *event)
 {
@@ -89,6 +89,6 @@ bool tsi_keeps_frame(struct builder *b, const struct raw_event *event)
 		return false;
 	b->frame.use = event->dur_ns >= b->frame_cause_ns ? FRAME_CHOSEN : FRAME_PLACE;
 	b->frame.place = name.place;
-	b->frame.tells_nothing = b->frame.use == FRAME_CHOSEN && name.cause_ns == LONG_FRAME_NS;
+	b->frame.is_uninformative = b->frame.use == FRAME_CHOSEN && name.cause_ns == LONG_FRAME_NS;
 	return true;
 }

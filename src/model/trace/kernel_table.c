@@ -15,7 +15,7 @@ struct row {
 	struct str pattern;
 	uint16_t key;      /* see KEY */
 	uint8_t depth;     /* enum name_depth */
-	uint8_t tells;     /* TELLS_… */
+	uint8_t known;     /* TELLS_… */
 	uint8_t kind;      /* enum kernel_kind */
 	uint8_t precision; /* enum tscope_precision */
 	bool is_fused;     /* with communication */
@@ -25,9 +25,9 @@ struct row {
 #define IS_ANCHORED(text) (text[0] == '^' || text[0] == '|' || text[0] == '*')
 #define KEY(text) ((text[IS_ANCHORED(text)] & 31) << 5 | (text[IS_ANCHORED(text) + 1] & 31))
 
-#define ROW(depth, tells, kind, precision, text, is_fused)                                         \
+#define ROW(depth, known, kind, precision, text, is_fused)                                         \
 	{                                                                                          \
-		{ text, sizeof(text) - 1 }, KEY(text), NAME_##depth, TELLS_##tells, KERNEL_##kind, \
+		{ text, sizeof(text) - 1 }, KEY(text), NAME_##depth, TELLS_##known, KERNEL_##kind, \
 			TSCOPE_PRECISION_##precision, is_fused                                     \
 	}
 /* In the function's name; in its template arguments, too. */
@@ -489,7 +489,7 @@ static inline bool fits(const struct row *row, const struct kernel_name *name)
 	       tsi_kernel_pattern_fits(row->pattern, row->depth, name);
 }
 
-/* Of the types in a kernel's name these alone are its operands'; without a kind it may be both. */
+/* Types in a kernel's name that can be its operands'; without a kind it may be both. */
 static bool may_multiply(uint8_t kind)
 {
 	return kind == KERNEL_OTHER || kind == KERNEL_GEMM || kind == KERNEL_ATTENTION ||
@@ -505,15 +505,15 @@ struct kernel_facts tsi_kernel_facts(struct str kernel_name)
 	tsi_kernel_name_read(&name, kernel_name);
 	for (size_t i = 0; i < TSI_COUNT_OF(rows) && wanted; i++) {
 		const struct row *row = &rows[i];
-		if (!(row->tells & wanted) || !fits(row, &name))
+		if (!(row->known & wanted) || !fits(row, &name))
 			continue;
-		if (row->tells & wanted & TELLS_KIND) {
+		if (row->known & wanted & TELLS_KIND) {
 			facts.kind = row->kind;
 			facts.is_communicating = row->kind == KERNEL_COMM || row->is_fused;
 		}
-		if (row->tells & wanted & TELLS_PRECISION)
+		if (row->known & wanted & TELLS_PRECISION)
 			facts.precision = row->precision;
-		wanted = may_multiply(facts.kind) ? wanted & ~row->tells : 0;
+		wanted = may_multiply(facts.kind) ? wanted & ~row->known : 0;
 	}
 	return facts;
 }

@@ -57,9 +57,10 @@ static int64_t start_of_call(const struct linker *l, uint32_t call)
 static bool is_later_call(const void *context, uint32_t a, uint32_t b)
 {
 	const struct linker *l = context;
-	uint64_t of_a = l->trace->calls[a].correlation, of_b = l->trace->calls[b].correlation;
-	if (of_a != of_b)
-		return of_a > of_b;
+	uint64_t a_correlation = l->trace->calls[a].correlation,
+		 b_correlation = l->trace->calls[b].correlation;
+	if (a_correlation != b_correlation)
+		return a_correlation > b_correlation;
 	return start_of_call(l, a) > start_of_call(l, b);
 }
 
@@ -93,9 +94,9 @@ static void list_calls(struct linker *l)
 /* True if the call comes after (correlation, start) in the order of the list. */
 static bool is_behind(const struct linker *l, uint32_t i, uint64_t correlation, int64_t start_ns)
 {
-	uint64_t of_call = l->trace->calls[l->calls[i]].correlation;
-	return of_call > correlation ||
-	       (of_call == correlation && start_of_call(l, l->calls[i]) > start_ns);
+	uint64_t call_correlation = l->trace->calls[l->calls[i]].correlation;
+	return call_correlation > correlation ||
+	       (call_correlation == correlation && start_of_call(l, l->calls[i]) > start_ns);
 }
 
 /* The first call behind (correlation, start): tried near the last answer, then by halving. */

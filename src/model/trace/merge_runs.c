@@ -72,7 +72,7 @@ static void copy(void *to, const void *from, uint32_t first, uint32_t count, siz
 		memcpy(to, (const char *)from + first * bytes, count * bytes);
 }
 
-/* Of a copied column the values that stand elsewhere. */
+/* Copies the column's values that stand elsewhere. */
 static void copy_far(struct time_column *to, const struct time_column *from, uint32_t first,
 		     uint32_t count)
 {

@@ -41,7 +41,7 @@ bool tsi_is_module_path(struct str text)
 	return true;
 }
 
-/* Of words that users write with dots between them, those are modules that lists number. */
+/* A dotted user annotation is a module path if it has a list index. */
 static bool has_number(struct str path)
 {
 	struct str name;

@@ -30,7 +30,7 @@ struct module_mark {
 	struct str path; /* of MARK_FSDP_MODULE and MARK_PATH */
 };
 
-/* What an annotation says of modules by its name. O(length). */
+/* The module mark in an annotation's name. O(length). */
 struct module_mark tsi_module_mark(struct str annotation);
 
 /* Is it names with dots between them? "fc" is one. */
@@ -40,8 +40,8 @@ bool tsi_is_module_path(struct str text);
 bool tsi_path_next(struct str *path, struct str *name);
 
 /*
- * The same with a hierarchy of TorchScript: of "TOP(Net)::forward.fc(Linear)::forward" first the
- * class of the outermost module, "Net", then the names of those in it. Functions are left out.
+ * For a TorchScript hierarchy "TOP(Net)::forward.fc(Linear)::forward": first the class of the
+ * outermost module, "Net", then the names of those in it. Functions are left out.
  */
 bool tsi_hierarchy_next(struct str *hierarchy, struct str *name);
 
@@ -49,8 +49,8 @@ bool tsi_hierarchy_next(struct str *hierarchy, struct str *name);
 bool tsi_is_module_number(struct str name);
 
 /*
- * Of a call stack as operators have it in args, "a.py(3): f;b.py(7): g", the innermost frame of the
- * user's code; nothing where there is none. The line is that which was being run.
+ * From an operator's call stack, "a.py(3): f;b.py(7): g": the innermost frame of the user's code;
+ * empty if there is none. The line is the one that was running.
  */
 struct str tsi_user_frame(struct str call_stack);
 

@@ -73,7 +73,7 @@ struct python_name tsi_python_name(struct str name)
 	return parts;
 }
 
-/* Of tables: a text with its length, and that which is not there. */
+/* For tables: a text with its length, and an absent one. */
 #define TEXT(literal)                                                                              \
 	{                                                                                          \
 		literal, sizeof(literal) - 1                                                       \

@@ -13,16 +13,16 @@ struct python_name {
 	struct str file;     /* its path as in the name, or "": C functions have none */
 };
 
-/* Of "Logger.info (/usr/lib/…/__init__.py:9)", "logging/__init__.py(9): info", "time.sleep". */
+/* Parses "Logger.info (/usr/lib/…/__init__.py:9)", "logging/__init__.py(9): info", "time.sleep". */
 struct python_name tsi_python_name(struct str name);
 
-/* Of "nn.Module: Linear_3" the module's name, "Linear_3"; of other names nothing. */
+/* The module's name of "nn.Module: Linear_3", "Linear_3"; empty for other names. */
 struct str tsi_module_name(struct str name);
 
 /* Is it a line of a file that belongs neither to PyTorch, nor to Python, nor to its packages? */
 bool tsi_is_user_frame(struct str name);
 
-/* What a frame says by its name of where its thread is. */
+/* Place of a thread by its frame's name. */
 enum frame_place { FRAME_NOWHERE, FRAME_MODULE, FRAME_USER };
 enum frame_place tsi_frame_place(struct str name);
 
@@ -47,7 +47,7 @@ enum python_work {
 /* By tables of files and functions of PyTorch and of what is used with it. */
 enum python_work tsi_classify_python(struct str name);
 
-/* The same of a name that is read already; pairs: of all of it. */
+/* Takes a name that is parsed already; pairs: of all of it. */
 enum python_work tsi_python_work(const struct python_name *name, const struct letter_pairs *pairs);
 
 #endif

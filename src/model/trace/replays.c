@@ -15,8 +15,8 @@ struct replays {
 	struct builder *builder;
 	struct replay *items;
 	size_t count, capacity;
-	struct key_map of_call;  /* row of the launch -> index of its replay */
-	struct key_map of_graph; /* graph id -> most nodes of a replay */
+	struct key_map by_call;  /* row of the launch -> index of its replay */
+	struct key_map by_graph; /* graph id -> most nodes of a replay */
 };
 
 static void add_node(struct replays *replays, uint32_t row)
@@ -26,7 +26,7 @@ static void add_node(struct replays *replays, uint32_t row)
 	uint32_t graph_id = tsi_work_shape(trace, row)->graph_id;
 	if (!graph_id || call == NO_ROW)
 		return;
-	uint32_t index = tsi_key_map_find(&replays->of_call, call);
+	uint32_t index = tsi_key_map_find(&replays->by_call, call);
 	if (index == NO_ROW) {
 		index = (uint32_t)replays->count;
 		struct replay *fresh =
@@ -35,7 +35,7 @@ static void add_node(struct replays *replays, uint32_t row)
 		if (!fresh)
 			return;
 		*fresh = (struct replay){ .call = call, .graph_id = graph_id };
-		tsi_builder_put(replays->builder, &replays->of_call, call, index);
+		tsi_builder_put(replays->builder, &replays->by_call, call, index);
 	}
 	if (replays->builder->status == TSCOPE_OK)
 		replays->items[index].node_count++;
@@ -45,9 +45,9 @@ static void find_most_nodes(struct replays *replays)
 {
 	for (size_t i = 0; i < replays->count; i++) {
 		const struct replay *replay = &replays->items[i];
-		uint32_t most = tsi_key_map_find(&replays->of_graph, replay->graph_id);
+		uint32_t most = tsi_key_map_find(&replays->by_graph, replay->graph_id);
 		if (most == NO_ROW || most < replay->node_count)
-			tsi_builder_put(replays->builder, &replays->of_graph, replay->graph_id,
+			tsi_builder_put(replays->builder, &replays->by_graph, replay->graph_id,
 					replay->node_count);
 	}
 }
@@ -71,7 +71,7 @@ static void count_short_ones(const struct replays *replays)
 		const struct replay *replay = &replays->items[i];
 		int64_t launch_ns = tsi_start_ns(&trace->spans, replay->call);
 		if (launch_ns == last_ns ||
-		    replay->node_count == tsi_key_map_find(&replays->of_graph, replay->graph_id))
+		    replay->node_count == tsi_key_map_find(&replays->by_graph, replay->graph_id))
 			continue;
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_short_graph_replay]++;
 		if (trace->short_replay_ns == NO_NUMBER || launch_ns < trace->short_replay_ns)
@@ -99,6 +99,6 @@ void tsi_check_replays(struct builder *b)
 		find_most_nodes(&replays);
 		count_short_ones(&replays);
 	}
-	tsi_key_map_deinit(&replays.of_call);
-	tsi_key_map_deinit(&replays.of_graph);
+	tsi_key_map_deinit(&replays.by_call);
+	tsi_key_map_deinit(&replays.by_graph);
 }

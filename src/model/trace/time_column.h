@@ -65,7 +65,7 @@ static inline int64_t tsi_time_at(const struct time_column *column, uint32_t row
 	return column->bases[row / TIME_BLOCK] + distance;
 }
 
-/* Of values that only grow: the first row from `row` on, up to `end`, whose value is ns or more. */
+/* For sorted values: the first row from `row` on, up to `end`, whose value is at least ns. */
 static inline uint32_t tsi_time_seek(const struct time_column *column, uint32_t row, uint32_t end,
 				     int64_t ns)
 {

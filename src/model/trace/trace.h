@@ -44,7 +44,7 @@ struct op_place {
 	uint32_t source;    /* the innermost frame of the user's code in "Call stack" */
 };
 
-/* What binds an operator to others. */
+/* Links of an operator to others. */
 struct op_ids {
 	uint32_t external_id; /* 0: none */
 	/*
@@ -60,7 +60,7 @@ enum { SEQUENCE_BITS = 24, MAX_FORWARD_THREAD = 255 };
 struct call_traits {
 	uint32_t shape;    /* index in trace->work_shapes, of which bytes count: ROCm's */
 	uint32_t kind : 8; /* enum call_kind */
-	/* Of the kernel that it launches, id in trace->names; 0: not kept (builder_options). */
+	/* Id in trace->names of the kernel that it launches; 0: not kept (builder_options). */
 	uint32_t kernel : 24;
 };
 
@@ -85,10 +85,10 @@ enum frame_use {
 
 /* Traits of a TSCOPE_SPAN_PYTHON. */
 struct frame_traits {
-	uint8_t use;        /* enum frame_use */
-	uint8_t place;      /* enum frame_place, python_name.h */
-	bool tells_nothing; /* FRAME_CHOSEN: its name says nothing of what the thread waits for */
-	uint8_t nothing;    /* 0 */
+	uint8_t use;           /* enum frame_use */
+	uint8_t place;         /* enum frame_place, python_name.h */
+	bool is_uninformative; /* FRAME_CHOSEN: its name does not say what its thread waits for */
+	uint8_t nothing;       /* 0 */
 };
 
 /* Everything that many spans have in common. Has no padding. */
@@ -100,8 +100,8 @@ struct span_kind {
 		struct call_traits call;
 		struct work_traits device;
 		/*
-		 * Of TSCOPE_SPAN_ANNOTATION: of those of tsi_backend_prefix() the index in
-		 * op_inputs, of Composer's event/train_batch that in batches, or NO_ROW.
+		 * TSCOPE_SPAN_ANNOTATION only: index in op_inputs for those of
+		 * tsi_backend_prefix(), in batches for Composer's event/train_batch, or NO_ROW.
 		 */
 		uint32_t annotation;
 		struct frame_traits frame;
@@ -284,7 +284,7 @@ enum sync_kind {
 	SYNC_CONTEXT,     /* ... of a device */
 };
 
-/* Who waits for whom, where the profiler was told to record it. */
+/* Who waits for whom, if the profiler recorded it. */
 struct sync_record {
 	int64_t start_ns;
 	int64_t stream;       /* waits, or is waited for (SYNC_STREAM); -1: none */
@@ -362,8 +362,8 @@ struct tscope_trace {
 	struct device_event *device_events;
 	struct collective *collectives;
 	/*
-	 * Of operators and of calls in the order of rows; NULL once linked, but for those of
-	 * operators in a trace that has_places.
+	 * Ids of operators and calls in row order; NULL once linked, except those of operators in a
+	 * trace that has_places.
 	 */
 	struct op_ids *op_ids;
 	uint32_t *call_ids;        /* "External id", 0: none that says more */
@@ -385,7 +385,7 @@ struct tscope_trace {
 	struct allocator_point *allocator_points; /* by device, then time, then as in the file */
 	size_t allocator_point_count, allocator_point_capacity;
 
-	/* As in the file; none where the profiler was not told to. */
+	/* As in the file; none if the profiler did not record them. */
 	struct sync_record *sync_records;
 	size_t sync_record_count, sync_record_capacity;
 
@@ -403,7 +403,7 @@ struct tscope_trace {
 	bool is_merged; /* Composer's merger wrote it, which shifts all ranks to one clock */
 	bool record_shapes, with_stack, profile_memory, with_flops;
 	bool viztracer_overflow;
-	/* Of a slice: where the steps start that were asked for, and the number of the first. */
+	/* For a slice: where the requested steps start, and the number of the first. */
 	bool is_slice;
 	int64_t slice_first_ns, slice_last_ns, slice_number;
 	bool is_slice_of_ranks; /* of several, in one file for viewers */
@@ -420,7 +420,7 @@ struct tscope_trace {
 	struct tscope_trace_info info;
 	unsigned thread_count; /* that may look at it, as in struct tscope_trace_options */
 	char *path;            /* owned; info.path */
-	/* What is known of the graphs that it replays from traces of their capture; or NULL. */
+	/* Graphs that it replays, known from traces of their capture; or NULL. */
 	const struct graph_set *graphs; /* analyze/ops/graph_set.h */
 };
 
@@ -436,8 +436,8 @@ static inline int64_t tsi_dur_ns(const struct spans *spans, uint32_t row)
 }
 
 /*
- * The same for passes over many rows: pointers to the columns in a variable of their own, which the
- * compiler keeps in registers whatever the pass writes to memory.
+ * For passes over many rows: pointers to the columns in a variable of their own, which the compiler
+ * keeps in registers whatever the pass writes to memory.
  */
 struct span_times {
 	const uint32_t *starts, *lengths, *kind;

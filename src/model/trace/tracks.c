@@ -49,12 +49,12 @@ void tsi_find_thread_ids(struct builder *b, const struct raw_event *event, uint3
 			 uint32_t *tid)
 {
 	struct intern *names = &b->trace->names;
-	struct str of_process = pid_of(event), of_thread = tid_of(event);
-	struct thread_memo *memo = &b->thread_memo[hash_of(of_thread) & (THREAD_MEMO_SLOTS - 1)];
+	struct str process_id = pid_of(event), thread_id = tid_of(event);
+	struct thread_memo *memo = &b->thread_memo[hash_of(thread_id) & (THREAD_MEMO_SLOTS - 1)];
 	/* No tid is empty: a memo that is not used fits none. */
-	if (!tsi_str_equal(memo->tid, of_thread) || !tsi_str_equal(memo->pid, of_process)) {
-		memo->pid_id = tsi_builder_id(b, names, of_process);
-		memo->tid_id = tsi_builder_id(b, names, of_thread);
+	if (!tsi_str_equal(memo->tid, thread_id) || !tsi_str_equal(memo->pid, process_id)) {
+		memo->pid_id = tsi_builder_id(b, names, process_id);
+		memo->tid_id = tsi_builder_id(b, names, thread_id);
 		if (b->status != TSCOPE_OK)
 			return;
 		memo->pid = tsi_intern_text(names, memo->pid_id);
