@@ -45,7 +45,7 @@ struct rank_op {
 	bool is_cut;  /* touches the begin or end of the capture */
 };
 
-/* Of all groups of a trace together: more than any job has, and what memory is left for. */
+/* Limit for all groups of a trace together: more than any job has, and what memory is left for. */
 enum { MAX_GROUP_MEMBERS = 1 << 22 };
 
 /* A process group as the trace names it. */

@@ -65,7 +65,7 @@ static const char *phase_text(const struct panel *panel, const char *phase)
 		const char *id = phase_fact(panel, phase, figures[i].fact);
 		bool is_same = i == 1 && count == 1; /* as the median */
 
-		/* Tokens per second of unrecorded waiting are nobody's, the latency is. */
+		/* Unrecorded waiting makes the rate meaningless, not the latency. */
 		bool is_doubted = i == 3 && tsi_lookup_doubt(panel->analysis, id);
 
 		if (!is_same && !is_doubted && tsi_panel_has(panel, id))

@@ -51,6 +51,14 @@ COMMENTS = (
     (r"the way goes back", "backward cursor"),
     (r"tell by themselves where one ends", "self-delimiting"),
 )
+# How no comment begins, and words that none has: what it means must stand in the comment itself.
+BEGINNINGS = (
+    (r"Of (?!course)", "say what it is: \"The largest of …\", \"For …\""),
+    (r"The same\b", "say what it does; the reader has not read the comment above"),
+)
+BEFORE_NAMES = re.compile(r"\b(?:tsi_)?(?:tell_\w+|of_\w+|is_so(?:_\w+)?|is_told\w*|told)\b")
+COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
+LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 FOLDERS = ("src", "include", "man", "README.md", "NEWS.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
 SUFFIXES = (".c", ".h", ".md", ".1", ".5", ".7")
 JOINED_LITERAL = re.compile(r'"\s*\n\s*"')
@@ -82,6 +90,21 @@ def phrases_in(root):
                 yield f'{path.relative_to(root)}: "{found[0]}"; write like "{better}"'
 
 
+def odd_code_in(root):
+    """Comments that lean on others, and names in the style of old."""
+    for folder in ("src", "include"):
+        for path in sorted((root / folder).rglob("*.[ch]")):
+            text = path.read_text()
+            for comment in COMMENT.findall(text):
+                sentence = re.sub(r"\s*\n\s*\*\s*", " ", comment).strip(" *\n\t")
+                for beginning, better in BEGINNINGS:
+                    if re.match(beginning, sentence):
+                        yield f'{path.relative_to(root)}: "{sentence[:60]}": {better}'
+            code = LITERAL.sub("", COMMENT.sub("", text))
+            for name in sorted(set(BEFORE_NAMES.findall(code))):
+                yield f"{path.relative_to(root)}: {name}: describe_, shown, satisfies, by_ say it"
+
+
 def misspelt_in(root):
     program = shutil.which("codespell")
     if not program:
@@ -95,7 +118,7 @@ def misspelt_in(root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    problems = [*phrases_in(root), *misspelt_in(root)]
+    problems = [*phrases_in(root), *odd_code_in(root), *misspelt_in(root)]
     print("\n".join(problems))
     return 1 if problems else 0
 

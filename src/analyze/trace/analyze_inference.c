@@ -273,7 +273,7 @@ static void put_roofline(struct fact_sheet *out, const struct turns *turns, uint
 		tsi_fact_text(out, first + PREFILL_BOUND, bound);
 }
 
-/* Of the latencies of a phase: from there on they are not those of its iterations. */
+/* Unrecorded share from which latencies of a phase are not those of its iterations. */
 static const double MOST_UNRECORDED = 0.2;
 static const char unrecorded_doubt[] = "the devices were busy with work before the trace, or cut "
 				       "out of it: it delays the iterations";

@@ -17,7 +17,7 @@ struct turn {
 	int64_t first_kernel_ns, forward_ns, end_ns;
 	int64_t kernel_ns, graph_ns;
 	int64_t latency_ns;
-	/* Of its step, mean of the devices: idle for the host, and for what is not recorded. */
+	/* Its step, mean of the devices: idle for the host, and for what is not recorded. */
 	int64_t waiting_ns, unrecorded_ns;
 	bool is_counted;
 };

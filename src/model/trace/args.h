@@ -42,7 +42,7 @@ enum arg {
 
 /* The argument of a key. Writers changed the case of some over the years. */
 unsigned tsi_find_arg(struct str key);
-/* The same where nodes of graphs are looked for, which differ from kernel to kernel. */
+/* As above, if nodes of graphs are looked for, which differ from kernel to kernel. */
 unsigned tsi_find_node_arg(struct str key);
 
 #endif

@@ -416,7 +416,7 @@ struct raw_place {
 uint32_t tsi_find_op_place(struct builder *b, const struct raw_place *raw);
 /* The id of a module's path in args of device work; 0: it is none. */
 uint32_t tsi_read_module(struct builder *b, struct str value);
-/* The same by the id of a graph's node, where builder_options say the modules of nodes. */
+/* By the id of a graph's node, if builder_options say the modules of nodes. */
 uint32_t tsi_module_of_node(struct builder *b, struct str value);
 /* Notes what annotations say of modules. */
 void tsi_note_annotation(struct builder *b, struct str name);
