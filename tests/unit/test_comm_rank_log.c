@@ -202,6 +202,17 @@ static const struct point_case point_cases[] = {
 	  "20000000 ready 0 compute=20000000\n"
 	  "430000000 resume 0 stall=400000000 compute=10000000\n"
 	  "500000000 end 0 compute=70000000\n" },
+	{ "it may, by 62 us, after a short wait, too",
+	  "rank 0 host\n"
+	  "step 0 0 1000000\n"
+	  "compute 0 300000\n"
+	  "exposed_comm 300000 550000\n"
+	  "compute 550000 1000000\n"
+	  "all_reduce 300000 612000\n",
+	  "0 step 0\n"
+	  "300000 ready 0 compute=300000\n"
+	  "550000 resume 0 stall=250000\n"
+	  "1000000 end 0 compute=450000\n" },
 	{ "of ops that go on the first to end was waited for",
 	  "rank 0 host\n"
 	  "step 0 0 500000\n"
