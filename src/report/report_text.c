@@ -109,12 +109,13 @@ static unsigned put_tag(struct text_writer *w, const struct doc_line *line)
 	tsi_text_repeat(w, " ", layout->gap);
 	column += (columns > layout->pad ? columns : layout->pad) + layout->tail + layout->gap;
 	if (line->aside) {
-		unsigned width = line->role == DOC_DIAGNOSTIC ? ASIDE_WIDTH : 0;
+		bool is_column = line->role == DOC_DIAGNOSTIC;
+		unsigned width = is_column ? ASIDE_WIDTH : 0, gap = is_column ? 2 : 1;
 		unsigned used = tsi_text_columns(line->aside);
 
 		tsi_text_right(w, line->aside, width);
-		tsi_text_put(w, "  ");
-		column += (used > width ? used : width) + 2;
+		tsi_text_repeat(w, " ", gap);
+		column += (used > width ? used : width) + gap;
 	}
 	return column;
 }

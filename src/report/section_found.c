@@ -2,8 +2,8 @@
 /*
  * The lines of a run's head that say what was found, rank by rank, and what was not read:
  *
- *	found    rank 0     2 PyTorch traces · step records · metrics.csv
- *	         ranks 1-7, each  PyTorch trace
+ *	found    rank 0: 2 PyTorch traces · step records · metrics.csv
+ *	         ranks 1-7, each: PyTorch trace
  *	ignored  12 files: not a kind of file that tscope reads (9); settings of the job (3)
  */
 #include "report/section.h"
@@ -181,9 +181,9 @@ static void put_groups(const struct panel *panel, struct groups *groups)
 
 		tsi_rank_text_end(&group->ranks);
 		if (tscope_run_rank_number(run, 0) >= 0)
-			subject =
-				tsi_panel_print(panel, group->is_one ? "rank %s" : "ranks %s, each",
-						group->ranks.text);
+			subject = tsi_panel_print(
+				panel,
+				group->is_one ? "rank %s:" : "ranks %s, each:", group->ranks.text);
 		put_files(panel, label, subject, group->counts);
 		label = "";
 	}
@@ -191,7 +191,7 @@ static void put_groups(const struct panel *panel, struct groups *groups)
 		tsi_doc_line(panel->doc, DOC_FOUND, DOC_INFO, label,
 			     "… and other files of %zu more ranks", groups->further_count);
 	if (groups->no_rank_count > 0)
-		put_files(panel, label, "no rank", groups->no_rank);
+		put_files(panel, label, "no rank:", groups->no_rank);
 }
 
 /* ---- what was ignored ---- */
