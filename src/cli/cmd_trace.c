@@ -77,7 +77,8 @@ static enum exit_code judge(struct loaded *file, const char *path, const struct 
 {
 	const struct loss loss = { tscope_trace_damage(file->trace),
 				   tscope_trace_info(file->trace)->dropped_count, "events" };
-	enum exit_code code = judge_loss(path, &loss, options->strict);
+	enum exit_code code = worse(judge_loss(path, &loss, options->strict),
+				    judge_warmup(path, file->analysis, options));
 	enum exit_code diagnosed = diagnose(&file->diagnosis, file->analysis, options);
 
 	if (diagnosed != EXIT_CODE_OK)

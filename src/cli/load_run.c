@@ -84,7 +84,9 @@ static enum exit_code judge_names(const struct tscope_run *run, const struct opt
 enum exit_code judge_run(const struct tscope_run *run, const struct options *options)
 {
 	bool is_strict = options->strict;
-	enum exit_code code = judge_names(run, options);
+	enum exit_code code =
+		worse(judge_names(run, options), judge_warmup(tscope_run_input(run, 0).path,
+							      tscope_run_analysis(run), options));
 
 	for (size_t i = 0; i < tscope_run_input_count(run); i++) {
 		struct tscope_run_input input = tscope_run_input(run, i);

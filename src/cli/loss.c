@@ -10,6 +10,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum exit_code judge_warmup(const char *path, const struct tscope_analysis *analysis,
+			    const struct options *options)
+{
+	struct tscope_value count;
+	char text[80];
+
+	if (options->timeline.warmup == 0 ||
+	    (tscope_analysis_find(analysis, "step_time.count", &count, NULL) &&
+	     count.kind == TSCOPE_VALUE_INT && count.integer > 0))
+		return EXIT_CODE_OK;
+	snprintf(text, sizeof(text), "--warmup %u leaves no step to judge",
+		 options->timeline.warmup);
+	say_about(path, text, "");
+	return options->strict ? EXIT_CODE_INPUT : EXIT_CODE_OK;
+}
+
 enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict)
 {
 	if (loss->damage)

@@ -3,6 +3,7 @@
 #define TSCOPE_CLI_LOSS_H
 
 #include "exit_code.h"
+#include "options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +28,9 @@ static inline const char *loss_text(const struct loss *loss)
  * Reports damage. With --strict also reports dropped items, and both count as an unreadable input.
  */
 enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict);
+
+/* Warns where --warmup leaves no step to judge; with --strict that is an unreadable input. */
+enum exit_code judge_warmup(const char *path, const struct tscope_analysis *analysis,
+			    const struct options *options);
 
 #endif

@@ -102,6 +102,8 @@ UNMATCHED = (
     ("trace --step-marker train_loop two_steps.json", "", "train_loop"),
     ("report --step-marker train_loop two_steps.json", "", "train_loop"),
     ("report --scalar loss=nothing run_metrics", "", "nothing"),
+    ("trace --warmup 2 two_steps.json", "", "--warmup 2 leaves no step to judge"),
+    ("report --warmup 12 run_healthy", "", "--warmup 12 leaves no step to judge"),
     ("trace --show pipeline cpu_only.json", "no section pipeline: this input has nothing", ""),
 )
 
