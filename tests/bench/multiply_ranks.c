@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 		const char *path = argv[3 + rank % (argc - 3)];
 		struct arena bytes_arena = { 0 };
 		struct str bytes;
-		size_t length;
+		size_t length = 0;
 
 		if (tsi_rank_file_bytes(&bytes, path, &options, &bytes_arena, &err) != TSCOPE_OK ||
 		    tsi_rank_record_measure(bytes, tsi_rank_schema(), &length, &err) != TSCOPE_OK)
