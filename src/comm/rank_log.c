@@ -68,9 +68,8 @@ static int64_t stride_of(const int64_t *members, size_t count)
 static void settle_stride(struct rank_log *log, struct rank_group *group)
 {
 	if (group->stride > 0 && group->member_count < 3) {
-		int64_t last = tsi_group_member(log, group, group->member_count - 1);
-
 		if (group->member_count == 2) {
+			int64_t last = tsi_group_member(log, group, 1);
 			int64_t *member =
 				tsi_arena_push(&log->arena, &log->members, &log->member_count,
 					       &log->member_capacity, sizeof(*member));
@@ -91,7 +90,8 @@ uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
 	struct rank_group settled = *as_said;
 	const struct rank_group *group = &settled;
 
-	settle_stride(log, &settled);
+	if (!log->arena.has_failed) /* else members may be missing */
+		settle_stride(log, &settled);
 	if (log->arena.has_failed)
 		return 0;
 	for (size_t i = keys->count > 0 ? log->group_count : 0; i < log->group_count; i++)
