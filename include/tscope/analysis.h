@@ -113,8 +113,8 @@ struct tscope_table_def {
 };
 
 /*
- * What an analyzer's sums (of ns, bytes, FLOPs or counts) cover, so that runs of different lengths
- * can be compared; tscope_fact_total() says which facts are sums.
+ * Scope of an analyzer's sums (of ns, bytes, FLOPs or counts), to compare runs of different
+ * lengths; tscope_fact_total() says which facts are sums.
  */
 enum tscope_total {
 	TSCOPE_TOTAL_NONE,    /* no sums, or sums that do not grow with the run */
@@ -148,7 +148,7 @@ size_t tscope_analyzer_find(const char *id);
 /* The table with an id such as "kernels.by_name", and its indices; NULL: no such id. */
 const struct tscope_table_def *tscope_table_find(const char *id, size_t *analyzer, size_t *table);
 
-/* What a fact sums over: its analyzer's total; NONE for a mean, a ratio, a maximum … */
+/* Scope of a fact's sum: its analyzer's total; NONE for a mean, a ratio, a maximum … */
 enum tscope_total tscope_fact_total(const struct tscope_analyzer_def *analyzer, size_t fact);
 
 /* The trace and timeline must outlive the analysis, which the caller frees. */

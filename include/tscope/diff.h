@@ -78,8 +78,8 @@ struct tscope_diff_side {
 	const struct tscope_run *run; /* NULL: a saved report */
 	const char *saved_by;         /* "tscope 0.1.0" of a saved report, else NULL */
 	/*
-	 * What was wrong with the inputs of a saved report, or with the lines of a history ("PATH:
-	 * what"); NULL: nothing.
+	 * Damage of a saved report's inputs, or of the lines of a history ("PATH: reason"); NULL:
+	 * none.
 	 */
 	const char *saved_damage;
 	uint64_t saved_dropped_count;           /* and what of them was lost to every figure */

@@ -28,8 +28,8 @@ enum tscope_status tscope_map_open(struct tscope_map **ret, const char *const *p
 void tscope_map_free(struct tscope_map *map);
 
 /*
- * What standard input, the only file of the map, is called in the run: a path that says its rank,
- * such as that of the member of an archive. TSCOPE_E_FORMAT: it is not the only file.
+ * Names standard input, the only file of the map, in the run: a path that contains its rank, such
+ * as that of an archive's member. TSCOPE_E_FORMAT: it is not the only file.
  */
 enum tscope_status tscope_map_name_input(struct tscope_map *map, const char *path,
 					 struct tscope_error *err);
@@ -38,7 +38,7 @@ enum tscope_status tscope_map_name_input(struct tscope_map *map, const char *pat
 size_t tscope_map_count(const struct tscope_map *map);
 const char *tscope_map_path(const struct tscope_map *map, size_t index);
 
-/* What to call the file that is made of it: "rank3.json-1f2e3d4c.tsr", different for each path. */
+/* Name for the file to write of it: "rank3.json-1f2e3d4c.tsr", different for each path. */
 const char *tscope_map_name(const struct tscope_map *map, size_t index);
 
 /* Whether such a file is there: whole, and of the same file and options. */
@@ -54,7 +54,7 @@ size_t tscope_map_batch(const struct tscope_map *map);
 enum tscope_status tscope_map_read(struct tscope_map *map, const size_t *indices, size_t count,
 				   struct tscope_error *err);
 
-/* What became of the file at a place among those that were read last. */
+/* Outcome of the file at a place among those that were read last. */
 struct tscope_map_outcome {
 	const struct tscope_error *error; /* it was not read: why; or NULL */
 	struct tscope_run_input input;    /* else what was read */

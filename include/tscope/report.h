@@ -57,7 +57,7 @@ struct tscope_report_options {
 	bool verbose;        /* also the files that were ignored, and why (run) */
 	bool all;            /* also what did not change, or matters little (diff, text) */
 	bool undecided_pass; /* undecided gates do not fail the job (junit, github, sarif) */
-	/* What a history calls the run; NULL: by its path, its start, and not at all. */
+	/* Labels of the run in a history; NULL: its path, its start, and no commit. */
 	const char *run_tag, *time_tag, *commit_tag;
 };
 

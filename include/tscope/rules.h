@@ -99,7 +99,7 @@ struct tscope_evidence {
 	enum tscope_unit unit;
 };
 
-/* What a finding is about. NULL and -1: it is not about one of these, or nothing names it. */
+/* Subject of a finding. NULL and -1: it concerns none of these, or nothing names it. */
 struct tscope_subject {
 	int64_t rank, device, step;
 	const char *op, *kernel, *call; /* operator, kernel, call of the driver or runtime */

@@ -23,11 +23,10 @@ struct tscope_run_options {
 /*
  * Opens files and folders. options may be NULL.
  *
- * What cannot be read becomes a problem of the run (tscope_run_other) and does not
- * keep the rest from being analysed. TSCOPE_E_EMPTY: nothing is left to analyse;
- * the message says what was looked for. A single path fails with its own error.
- * TSCOPE_E_DAMAGED: the files contradict each other (two claim one rank at one
- * time). TSCOPE_E_IO: a path does not exist.
+ * Unreadable inputs become problems of the run (tscope_run_other); the rest is still analysed.
+ * TSCOPE_E_EMPTY: nothing is left to analyse; the message says what was looked for. A single path
+ * fails with its own error. TSCOPE_E_DAMAGED: the files contradict each other (two claim one rank
+ * at one time). TSCOPE_E_IO: a path does not exist.
  */
 enum tscope_status tscope_run_open(struct tscope_run **ret, const char *const *paths, size_t count,
 				   const struct tscope_run_options *options,
@@ -86,7 +85,7 @@ const struct tscope_analysis *tscope_run_rank_analysis(const struct tscope_run *
 /* Frees the facts of a rank until they are asked for again, for who reads thousands one by one. */
 void tscope_run_forget_rank(const struct tscope_run *run, size_t rank);
 
-/* What kept facts of a rank from being made: TSCOPE_E_NOMEM; _DAMAGED: of what was mapped. */
+/* Error that kept facts of a rank from being made: TSCOPE_E_NOMEM; _DAMAGED: a mapped record. */
 enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope_error *err);
 
 /* A step as the analyzers see it, for a sketch of the run. */
@@ -103,7 +102,7 @@ struct tscope_run_step {
 size_t tscope_run_step_count(const struct tscope_run *run, size_t rank);
 struct tscope_run_step tscope_run_step(const struct tscope_run *run, size_t rank, size_t index);
 
-/* What a rank of several did, by its traces: for drawing. Its time is on one clock with theirs. */
+/* Activity of one rank of several, from its traces, for drawing. Times of all are on one clock. */
 enum tscope_run_span_kind {
 	TSCOPE_RUN_STEP,
 	TSCOPE_RUN_OWN_TIME,   /* between standstills for collectives: its time by line */

@@ -88,7 +88,7 @@ static inline void *tsi_arena_push(struct arena *arena, void *items, size_t *cou
 /* Copies a text and ends it with NUL. "" without memory: never NULL. */
 const char *tsi_arena_copy(struct arena *arena, struct str text);
 
-/* What the format gives, of any length; "" without memory. */
+/* Formats a text of any length; "" without memory. */
 TSI_PRINTF(2, 3)
 const char *tsi_arena_print(struct arena *arena, const char *format, ...);
 TSI_PRINTF(2, 0)

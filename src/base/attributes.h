@@ -13,10 +13,10 @@
 #define tsi_likely(claim) __builtin_expect(!!(claim), 1)
 #define tsi_unlikely(claim) __builtin_expect(!!(claim), 0)
 
-/* What stands there will be read soon. */
+/* Prefetches memory that will be read soon. */
 #define tsi_prefetch(place) __builtin_prefetch(place)
 
-/* What the compiler knows of a variable's value it knows no more. */
+/* Makes the compiler forget what it knows of a variable's value. */
 #define TSI_HIDE(variable) __asm__("" : "+r"(variable))
 
 #define TSI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -195,7 +195,7 @@ static uint64_t load_number(const struct field *field, const char *at)
 		return (uint64_t)(int64_t)int32;
 	case FIELD_UINT32:
 		memcpy(&uint32, at, sizeof(uint32));
-		/* What is missing is 0, the others follow. */
+		/* NO_ROW becomes 0, row n becomes n + 1. */
 		return field->flags & FIELD_ROW ? (uint32_t)(uint32 + 1) : uint32;
 	case FIELD_UINT8:
 	case FIELD_BOOL:

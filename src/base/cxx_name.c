@@ -105,7 +105,7 @@ static struct component parse_component(struct str text)
 	return parsed;
 }
 
-/* What stands between brackets, which the end of a text that was cut off may lack. */
+/* Text between brackets; where it was cut off, the closing one may be missing. */
 static struct str between(struct str text)
 {
 	if (text.length < 2)

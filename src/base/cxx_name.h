@@ -18,8 +18,8 @@ enum cxx_detail {
  *	CXX_ARGUMENTS: vectorized_elementwise_kernel<4, FillFunctor<bf16>>
  *	CXX_TYPES:     vectorized_elementwise_kernel<FillFunctor>
  *
- * What is no such name is returned as it is, and so is any without memory. Two functions may come
- * out alike.
+ * Other names are returned unchanged, and so is any name without memory. Two functions may come out
+ * alike.
  */
 const char *tsi_cxx_name(struct arena *arena, const char *name, enum cxx_detail detail);
 

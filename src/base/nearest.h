@@ -5,8 +5,7 @@
 #include "base/str.h"
 
 /*
- * What somebody may have meant who wrote a name that does not exist: the known
- * name that differs in the fewest letters.
+ * Suggestion for a name that does not exist: the known name that differs in the fewest letters.
  *
  *	struct nearest nearest = { .word = word };
  *

@@ -9,9 +9,9 @@
 #include <tscope/error.h>
 
 /*
- * What threads of this library share: a bounded first-in first-out queue of
- * pointers, a lock with a place to wait, both of whose waiters sleep, and a
- * thread to run beside the caller's. No other file knows how threads are made.
+ * Threading primitives: a bounded first-in first-out queue of pointers, a monitor (a lock with a
+ * condition to wait for), both of whose waiters sleep, and a thread to run beside the caller's. No
+ * other file knows how threads are made.
  */
 struct queue;
 struct monitor;
@@ -35,9 +35,9 @@ void *tsi_queue_pop(struct queue *queue);
 void tsi_queue_close(struct queue *queue);
 
 /*
- * What several threads look at and change is touched only between enter and
- * leave, by one of them at a time. Who finds nothing to do waits, and looks
- * again whenever another one, having changed something, wakes all.
+ * Monitor: shared state is touched only between enter and leave, by one thread at a time. A thread
+ * with nothing to do waits, and looks again whenever another one, having changed something, wakes
+ * all.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_monitor_new(struct monitor **ret, struct tscope_error *err);

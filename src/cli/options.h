@@ -108,7 +108,7 @@ void options_print_help(FILE *out, const char *command);
 /* For completion: "--name<TAB>help" of each option of the command that begins with `start`. */
 void options_print_names(FILE *out, const char *command, const char *start);
 
-/* What "--name" takes, as --help calls it; NULL: no value, or no such option. */
+/* Name of the value of "--name", as in --help; NULL: no value, or no such option. */
 const char *options_value_name(const char *option, const char *command);
 
 #endif

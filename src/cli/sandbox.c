@@ -185,8 +185,8 @@ enum { REFUSED_COUNT = sizeof(refused_calls) / sizeof(refused_calls[0]) };
 enum { CLONE3 = 435 };
 
 /*
- * Threads may be made, processes not: that is in clone()'s flags, which of clone3() cannot be
- * seen, so that the C library is told that there is none.
+ * Threads may be made, processes not: that is in clone()'s flags. A filter cannot see those of
+ * clone3(), so it fails with ENOSYS, as if the system had none.
  */
 static void restrict_calls(void)
 {

@@ -379,7 +379,7 @@ static bool is_better(const struct alignment_tally *tally, const struct alignmen
 	return tally->counts[ALIGNED_MATCHED] > best->counts[ALIGNED_MATCHED];
 }
 
-/* What matches by its contents, but had ended before it began, is something else. */
+/* Counts all matches as mismatches: contents agree, but an op had ended before its match began. */
 static void refuse(struct alignment_tally *tally)
 {
 	tally->counts[ALIGNED_MISMATCHED] += tally->counts[ALIGNED_MATCHED];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What collectives were called with, as far as it is said by spans on the host. */
+/* Arguments of collectives, as far as spans on the host state them. */
 #include "comm/call_input.h"
 
 #include "base/ckd.h"

@@ -289,7 +289,7 @@ static double lowest_offset(const struct fit *fit, double drift)
 	return -highest_below(&fit->lower, -drift) - fit->give_ns;
 }
 
-/* What lines of this slope have between the points; negative: none passes. Concave. */
+/* Room for lines of this slope between the points; negative: none passes. Concave. */
 static double room(const struct fit *fit, double drift, double x)
 {
 	(void)x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of collectives in general: their names, their sizes and how
- * much a link carries for them (the conventions of nccl-tests).
+ * Common properties of collectives: their names, their sizes and how much a link carries for them
+ * (the conventions of nccl-tests).
  */
 #include "comm/collective_kind.h"
 

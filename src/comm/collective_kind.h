@@ -20,7 +20,10 @@ static inline bool tsi_collective_has_metadata(const struct collective *collecti
 	return collective->name != 0;
 }
 
-/* What NCCL's kernels say in their names ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(…)"). */
+/*
+ * Algorithm and protocol in the name of an NCCL kernel
+ * ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(…)").
+ */
 struct comm_name {
 	const char *algorithm, *protocol; /* "ring", "ll"; "": not said. Static */
 };
@@ -40,9 +43,9 @@ const struct comm_name *tsi_comm_name(struct comm_name *names, const struct tsco
 int64_t tsi_collective_bytes(const struct collective *collective);
 
 /*
- * What turns the algorithm bandwidth S ÷ t into the bus bandwidth, which is
- * comparable between kinds and group sizes: 2(n − 1)/n for all_reduce … NAN
- * where the group's size is needed and not known, or nothing is moved.
+ * Factor that turns the algorithm bandwidth S ÷ t into the bus bandwidth, which is comparable
+ * between kinds and group sizes: 2(n − 1)/n for all_reduce … NAN where the group's size is needed
+ * and not known, or nothing is moved.
  */
 double tsi_collective_bus_factor(const struct collective *collective);
 

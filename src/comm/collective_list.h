@@ -12,7 +12,7 @@ struct collective_run {
 	bool is_further; /* one more kernel of a collective that is in the list already */
 	bool is_send;    /* of COLLECTIVE_SEND_RECV: the record says so */
 	uint32_t row;    /* its span */
-	/* What describes it: index in collectives (of several the last), or NO_ROW. */
+	/* Its record: index in collectives (of several the last), or NO_ROW. */
 	uint32_t record;
 	/* Without a record: row of the span that its backend wrote on the host, or NO_ROW. */
 	uint32_t annotation;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells by their ends whether collectives of two ranks are the same ones. */
+/* Decides by their ends whether collectives of two ranks are the same ones. */
 #include "comm/end_sample.h"
 
 #include <stdlib.h>

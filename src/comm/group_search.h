@@ -5,8 +5,8 @@
 #include "comm/world.h"
 
 /*
- * What process_groups.c and infer_groups.c have in common: the first finds the groups that state
- * their members, the second divides all other ops among groups; messages are message_pairs.c's.
+ * Shared by process_groups.c and infer_groups.c: the first finds the groups that state their
+ * members, the second divides all other ops among groups; messages are message_pairs.c's.
  */
 
 /* A group as one rank names it. Texts are ids in group_search.texts, 0: not said. */

@@ -7,8 +7,8 @@
 #include "comm/rank_log.h"
 
 /*
- * What fills a log from a trace, part by part; only rank_log_fill.c and the parts include this.
- * Times are those of the trace until all parts are done. log->arena remembers if memory ends.
+ * Fills a log from a trace, part by part; only rank_log_fill.c and the parts include this. Times
+ * are those of the trace until all parts are done. log->arena remembers if memory ends.
  */
 struct log_filler {
 	struct rank_log *log;

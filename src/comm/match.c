@@ -10,8 +10,8 @@
 #include "base/sum.h"
 
 /*
- * What is aligned by itself: the collectives of a group, and sends and receives that do not say
- * with whom; of a pair, the messages of either direction.
+ * Sequences that are aligned separately: the collectives of a group, and sends and receives without
+ * a stated peer; of a pair, the messages of either direction.
  */
 enum {
 	SEQUENCE_COLLECTIVES = 0,

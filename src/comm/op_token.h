@@ -7,8 +7,8 @@
 #include "comm/world.h"
 
 /*
- * What must be alike in one collective on all its ranks, kind, size and type, as a small number:
- * sequences of ops are compared as sequences of these.
+ * Kind, size and type of an op, which must be alike on all ranks of one collective, as a small
+ * number: sequences of ops are compared as sequences of these.
  */
 struct op_token {
 	int64_t bytes;  /* or NO_NUMBER: not said, or may differ between ranks */

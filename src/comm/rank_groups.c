@@ -97,7 +97,7 @@ static void sort_members(struct rank_log *log, uint32_t first)
 	log->member_count = kept;
 }
 
-/* What distributedInfo has for the name and description of a record, or NULL. */
+/* Entry of distributedInfo for the name and description of a record, or NULL. */
 static const struct listed_group *find_listed(const struct tscope_trace *trace,
 					      const struct collective *record)
 {

@@ -291,7 +291,7 @@ static void append_places(const struct renumbering *numbers)
 	tsi_rank_log_join_places(to);
 }
 
-/* What windows of one process say alike: the first that says it counts. */
+/* Appends properties that windows of one process share: the first that states one counts. */
 static void append_host(const struct renumbering *numbers)
 {
 	struct rank_log *to = numbers->to;

@@ -8,10 +8,9 @@
 #include "timeline/timeline.h"
 
 /*
- * What is kept of a rank's traces once they are closed, so that it can be compared and simulated
- * together with the other ranks: its collectives one by one, and between them how much local time
- * went into each line of the budget. A few hundred bytes for each collective, nothing for
- * kernels.
+ * Data kept of a rank's traces once they are closed, to compare and simulate it together with the
+ * other ranks: its collectives one by one, and between them how much local time went into each line
+ * of the budget. A few hundred bytes for each collective, nothing for kernels.
  *
  * A rank has one timeline here: that of the device with the most communication or, without
  * devices, of the main thread. All times are ns on the rank's own clock, as Unix time where the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the main thread was in while its rank was at work: by name of the innermost annotation,
+ * Places of the main thread while its rank was at work: by name of the innermost annotation,
  * operator or Python frame, the time of the steps that count less that in which the rank stood
- * still. One rank's beside another's say what it does that the other does not.
+ * still. One rank's beside another's show the work that only one of them does.
  */
 #include "comm/log_filler.h"
 

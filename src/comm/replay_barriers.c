@@ -148,7 +148,7 @@ static bool is_free(const struct barrier_search *search, size_t place)
 	return true;
 }
 
-/* What each waited for the last leaves its local time. */
+/* Takes each rank's wait for the last one out of its local time. */
 static void add_barrier(struct barrier_search *search, size_t place)
 {
 	struct replay_graph *graph = search->graph;

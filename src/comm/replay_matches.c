@@ -111,12 +111,12 @@ static int64_t clock_noise(const struct world *world, const struct match *match)
 }
 
 /*
- * What was to be moved has been moved when the first member ends: members that end later had other
- * things in their way (gloo's threads share cores with all else), which stay theirs whatever
- * changes. The transfer is over with the first end, too, so that it took no longer than from the
- * last begin to there; the shortest duration is more where the last to come was not the first to
- * end. Of both only what exceeds the noise of the clocks is believed, and nothing where clocks say
- * that a member ended before another began.
+ * All data has been moved when the first member ends: members that end later had other things in
+ * their way (gloo's threads share cores with all else), which stay theirs whatever changes. The
+ * transfer is over with the first end, too, so that it took no longer than from the last begin to
+ * there; the shortest duration is more where the last to come was not the first to end. Of both
+ * only what exceeds the noise of the clocks is believed, and nothing where clocks say that a member
+ * ended before another began.
  */
 static void add_tails(struct replay_graph *graph, const struct match *match)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an op of the graph comes after on its own rank: the op before it on its stream and, where
+ * Predecessors of an op of the graph on its own rank: the op before it on its stream and, where
  * that does not explain when it began, an op of another stream. Traces do not say what a stream
- * waited for, but an op that begins right where another one ends has most likely waited for it:
- * an all-reduce of what a reduce-scatter left, say.
+ * waited for, but an op that begins right where another one ends has most likely waited for it: an
+ * all-reduce of what a reduce-scatter left, say.
  */
 #include "comm/replay_parts.h"
 

@@ -92,8 +92,8 @@ static void keep_point(struct rank_log *log, size_t *count, struct rank_point po
 }
 
 /*
- * What remains are windows: a step that is kept ends where it did, and what went before a step
- * that follows none is not its own.
+ * Leaves windows: a step that is kept ends where it did, and the time before a step that follows
+ * none is dropped, as it is not its own.
  */
 static void keep_points(const struct sampling *sampling, struct rank_log *log)
 {

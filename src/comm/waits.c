@@ -169,7 +169,10 @@ void tsi_world_find_waits(struct world *world)
 
 /* ---- to the budgets ---- */
 
-/* What no device but one can expose, and it did not stand still for, hid its own work. */
+/*
+ * Splits exposed communication. The rest, for which the rank did not stand still, hid its own work
+ * where the rank has one device; with several it stays unsplit.
+ */
 static void split_budget(struct step_budget *budget, const struct step_split *split,
 			 int64_t exposed_ns, bool is_all_logged)
 {

@@ -18,8 +18,8 @@ enum tscope_status tsi_foreign_refuse(struct str head, struct tscope_error *err)
 enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_error *err);
 
 /*
- * What it is, and what to do, by the first bytes (some kilobytes), where these show something
- * that nobody here reads; else NULL.
+ * Names a foreign file, and says what to do, by its first bytes (some kilobytes), where these show
+ * a kind that tscope does not read; else NULL.
  */
 const char *tsi_foreign_name_head(struct str head);
 
@@ -30,7 +30,9 @@ const char *tsi_foreign_name_path(const char *path);
 enum tscope_status tsi_foreign_rename(enum tscope_status status, const char *path,
 				      struct tscope_error *err);
 
-/* What Python's marshal writes of a dict by tuples (pstats) begins with a brace, as JSON does. */
+/*
+ * A pstats file, a dict by tuples as Python's marshal writes it, begins with a brace, as JSON does.
+ */
 static inline bool tsi_is_pstats(struct str head)
 {
 	return tsi_str_starts(head, "{\xa9") || tsi_str_starts(head, "{)");

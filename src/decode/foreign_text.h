@@ -9,9 +9,8 @@
 	}
 
 /*
- * What is said of files that others write and tscope does not read: what it is, then what to do.
- * Some are known by their first bytes (foreign.c), some by their names (foreign_name.c), most by
- * either.
+ * Messages about foreign files that tscope does not read: the kind of file, then what to do. Some
+ * are known by their first bytes (foreign.c), some by their names (foreign_name.c), most by either.
  */
 #define CVF                                                                                        \
 	"a trace that VizTracer compressed (.cvf): `viztracer --decompress FILE -o result.json` "  \

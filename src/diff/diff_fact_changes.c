@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every fact of both sides, the difference, and what can be said of it.
+ * Every fact of both sides, the difference, and the verdict on it.
  *
- * Sums are divided by the steps that they are over, for no two runs are of the same length. What
- * tells who, where and when, and nothing about the run (fact_basis.c), is left out. Of equal
+ * Sums are divided by the steps that they are over, for no two runs are of the same length. Facts
+ * about who, where and when, which say nothing about the run (fact_basis.c), are left out. Of equal
  * figures the verdict is "same", whatever else is known; of figures in doubt that differ it is
  * "not_tested".
  */

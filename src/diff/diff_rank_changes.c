@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rank by rank: what changed on each that both sides have. Ranks are told by their numbers; where
- * each side is but one rank, these two are compared, whatever their numbers are. What a rank has of
- * its own is its mean step less communication: the line exposed_comm of its devices' budget, or
+ * Rank by rank: changes on each that both sides have. Ranks are matched by their numbers; where
+ * each side is but one rank, these two are compared, whatever their numbers are. A rank's local
+ * time is its mean step less communication: the line exposed_comm of its devices' budget, or
  * without devices the phase.
  */
 #include "analyze/facts.h"

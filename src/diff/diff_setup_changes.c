@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What two runs differ in before any time is compared: device, world size, model, batch size,
+ * Differences of two runs before any time is compared: device, world size, model, batch size,
  * precision, FLOPs per step. Where the work of a step differs, so do step times, and no change of
  * theirs says that the code got slower.
  */

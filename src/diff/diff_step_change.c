@@ -2,10 +2,10 @@
 /*
  * The step time of both sides, the difference, and whether it is more than noise.
  *
- * The verdict is on the mean, which change_ns tells, too. Where a few steps move the mean one way
- * and the typical step moves the other, typical_verdict says so, and the verdict does not. Where
- * the times of a side are in doubt the means are there, but nothing is claimed of them: not_tested,
- * no parts, and all of it is marked as doubtful for the same reason.
+ * The verdict is on the mean, and so is change_ns. Where a few steps move the mean one way and the
+ * typical step moves the other, typical_verdict says so, and the verdict does not. Where the times
+ * of a side are in doubt the means are there, but nothing is claimed of them: not_tested, no parts,
+ * and all of it is marked as doubtful for the same reason.
  */
 #include "analyze/facts.h"
 #include "analyze/lookup.h"

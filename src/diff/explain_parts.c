@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in the lines of two mean steps, side by side. The parts of each side become means that
- * sum to their line; what they do not tell of it (of several windows only one is broken down) is a
- * part without a name. Then both sides are sorted by line and kind, and within these matched.
+ * Parts of the lines of two mean steps, side by side. The parts of each side become means that sum
+ * to their line; the rest of a line (of several windows only one is broken down) is a part without
+ * a name. Then both sides are sorted by line and kind, and within these matched.
  */
 #include "diff/explain_parts.h"
 

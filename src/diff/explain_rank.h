@@ -7,9 +7,8 @@
 
 /*
  * Which rank of two runs explains the change of their step. Ranks wait for each other, so that all
- * steps are as long as that of the rank with most work of its own: the critical one. What it spends
- * its time on is what the step takes; of the others communication tells no more than that they
- * wait.
+ * steps are as long as that of the rank with most work of its own: the critical one. Its time makes
+ * up the step; of the others communication shows no more than that they wait.
  */
 struct explained_rank {
 	const struct diff_rank *ranks[TSCOPE_SIDE_COUNT];    /* to be explained; never NULL */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether two samples of steps differ by more than noise. What was chosen, and why; rates are of
+ * Whether two samples of steps differ by more than noise. The tests chosen, and why; rates are of
  * 20,000 generated pairs each (tests/bench/significance.c has fewer of the same kinds), of 20
  * against 20 steps with normal noise of 3 % where nothing else is said.
  *
@@ -14,14 +14,14 @@
  * slow steps of the longer one: of 50 against 500, of which 2 % take three times as long, 16 % of
  * equal pairs, and 0.1 % with both.
  *
- * Steps resemble their neighbours where clocks, temperatures or data drift, and n of them tell less
- * than n. The lag-1 correlation r of the ranks within each sample tells how much less: it divides n
- * by (1 + r) / (1 - r). Samples without any resemblance show some by chance, so it counts from two
- * standard errors on, of both samples together, or from 2.5 in one alone. With a correlation of
- * 0.6, equal pairs of 20, 50 and 200 steps are called changed in 5, 1.1 and 0.7 %, and without all
- * this in 15 %; so few as 20 steps cannot show it well. A weak one hides longest: with 0.3, of 10,
- * 20, 50 and 200 steps 3, 3, 1 and 0.4 %. Believed from 1.5 standard errors on, it would be 2.4 %
- * of 20, and a percent more of the changes would be missed.
+ * Steps resemble their neighbours where clocks, temperatures or data drift, and n of them are worth
+ * less than n independent ones. The lag-1 correlation r of the ranks within each sample shows how
+ * much less: it divides n by (1 + r) / (1 - r). Samples without any resemblance show some by
+ * chance, so it counts from two standard errors on, of both samples together, or from 2.5 in one
+ * alone. With a correlation of 0.6, equal pairs of 20, 50 and 200 steps are called changed in 5,
+ * 1.1 and 0.7 %, and without all this in 15 %; so few as 20 steps cannot show it well. A weak one
+ * hides longest: with 0.3, of 10, 20, 50 and 200 steps 3, 3, 1 and 0.4 %. Believed from 1.5
+ * standard errors on, it would be 2.4 % of 20, and a percent more of the changes would be missed.
  * Where there is no resemblance, it costs half a percent of the changes.
  *
  * Not claimed: where a run has other noise and far fewer steps than the other one, equal means are

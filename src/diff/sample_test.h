@@ -11,7 +11,7 @@
  * wild steps do not move, and Student's t test of the means, which sees what happens in few steps
  * only. Steps that resemble their neighbours count as fewer.
  *
- * What is judged is the mean: where the typical step differs one way and the mean the other, the
+ * The verdict is on the mean: where the typical step differs one way and the mean the other, the
  * rank test does not speak for the mean. It speaks for the typical step, always.
  */
 #define SAMPLE_TEST_ALPHA 0.004 /* a change is called one below this p value */
@@ -44,8 +44,8 @@ struct sample_test {
 	 */
 	double shift, low, high;
 	/*
-	 * What cannot be excluded, whatever the method: with 95 % confidence the mean differs by
-	 * so much. NAN where UNDECIDED.
+	 * 95 % confidence interval of the difference of the means, whatever the method. NAN where
+	 * UNDECIDED.
 	 */
 	double mean_low, mean_high;
 	/* On the typical step, by the rank test alone: what is to be said of a median. */

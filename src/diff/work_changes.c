@@ -323,7 +323,7 @@ static void judge_changes(struct work *work)
 	qsort(work->changes, work->change_count, sizeof(*work->changes), by_change);
 }
 
-/* ---- what is told ------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------- */
 
 /* The name of a row; of several items joined. */
 static const char *name_of(const struct work *work, const struct pair_change *change,

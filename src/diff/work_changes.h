@@ -5,17 +5,17 @@
 #include "analyze/facts.h"
 
 /*
- * What kernel_changes, operator_changes and module_changes have in common: the rows of a ranking of
- * both sides, matched (work_match.h), and what became of each. Of several ranks that one is looked
- * at which `explanation` is about. There device time of communication is not tested: it is how long
+ * Shared by kernel_changes, operator_changes and module_changes: the rows of a ranking of both
+ * sides, matched (work_match.h), and what became of each. Of several ranks that one is looked at
+ * which `explanation` is about. There device time of communication is not tested: it is how long
  * the rank waits for others, in many steps on end, and the rank was picked for waiting least.
  *
  * Counts and times are those of the steps that count, per step. Of a side where none does, all
- * steps are taken, and of one that does not tell (a report of an earlier version) the whole trace,
- * per step of its timeline: then times are not tested, and more or fewer calls are not told.
- * Kernels without a known launch mostly come from before the capture: they may be calls of the
- * steps, or not. Where a ranking was cut, rows of the other side that it may have held are left
- * out.
+ * steps are taken, and of one that does not say so (a report of an earlier version) the whole
+ * trace, per step of its timeline: then times are not tested, and more or fewer calls are not
+ * reported. Kernels without a known launch mostly come from before the capture: they may be calls
+ * of the steps, or not. Where a ranking was cut, rows of the other side that it may have held are
+ * left out.
  */
 #define WORK_FACTS(X, things)                                                                      \
 	X(WORK_A_COUNT, "a_count", COUNT, "different " things " in A")                             \

@@ -219,8 +219,8 @@ void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_ex
 }
 
 /*
- * What holds for the steps of known duration may not hold for the others. Takes the verdict on a
- * fact that is made of times of steps.
+ * Makes the verdict on a fact that is made of times of steps undecided where it held, but steps of
+ * unknown duration were left out: for those it may not hold.
  */
 void tsi_gate_judge_unknown_times(struct tscope_gate_result *result,
 				  const struct gate_expression *gate,

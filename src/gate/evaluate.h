@@ -14,8 +14,8 @@ void tsi_gate_judge(struct tscope_gate_result *result, bool held, const char *re
 bool tsi_gate_satisfies(int order, enum gate_comparison comparison);
 
 /*
- * All digits of an integer; of other numbers six, or as many as it takes to tell the value from
- * the bound: never "0.35 < 0.35".
+ * All digits of an integer; of other numbers six, or as many as it takes to distinguish the value
+ * from the bound: never "0.35 < 0.35".
  */
 enum { GATE_NUMBER_MAX = 40 };
 void tsi_gate_number_text(char text[GATE_NUMBER_MAX], double value, double bound);

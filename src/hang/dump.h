@@ -10,8 +10,8 @@
  * One rank's dump of PyTorch's flight recorder: the last communication calls of its process, a
  * ring buffer. Versions 1.x to 2.x, as pickle or JSON, look the same here.
  *
- * What the recorder writes as several entries of one sequence number (a coalesced group, which
- * ends in an entry "coalesced" that alone has the state) is one call.
+ * Several entries of one sequence number (a coalesced group, which ends in an entry "coalesced"
+ * that alone has the state) are one call.
  */
 enum { DUMP_MAX_ENTRIES = 1 << 24 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ranks call under one number must agree: operation, number of tensors, elements, types, and
- * one root. The majority is taken to be right; of two sides alike the one whose rank never made
- * such a call before is wrong, and where that tells nothing either may be.
+ * Calls of all ranks under one number must agree: operation, number of tensors, elements, types,
+ * and one root. The majority is taken to be right; of two sides alike the one whose rank never made
+ * such a call before is wrong, and where that decides nothing either may be.
  *
  * Shapes may differ where elements agree: no library looks at them. So may the sizes of
  * all_to_all, whose sums over the group must agree.

@@ -61,7 +61,7 @@ static struct piece *piece_at(struct frames *frames, uint64_t number)
 
 /* ---- cutting ------------------------------------------------------------------------- */
 
-/* What is read of the next piece with the one before it is read again: no more than a piece has. */
+/* Bytes to read ahead. Those of the next piece are read twice, so no more than a piece has. */
 static size_t read_ahead_bytes(const struct frames *frames)
 {
 	return frames->flow->block_bytes / READ_SHARE + 1;

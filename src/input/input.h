@@ -136,8 +136,8 @@ uint64_t tsi_input_source_offset(const struct input *in);
 uint64_t tsi_input_source_bytes(const struct input *in);
 
 /*
- * What a report says of the input's size: that of the source where it is known, else what was taken
- * from it. The latter is not defined for an input given up: reading ahead may be anywhere.
+ * Size of the input for reports: that of the source where it is known, else the bytes taken from
+ * it. The latter is not defined for an input given up: reading ahead may be anywhere.
  */
 uint64_t tsi_input_stored_bytes(const struct input *in);
 
@@ -148,9 +148,8 @@ const char *tsi_input_filters(const struct input *in);
 uint64_t tsi_input_trailing_bytes(const struct input *in);
 
 /*
- * What is wrong with the input of a program: names a file kind by its first
- * bytes ("xz-compressed data", "PNG image", "SQLite database", "zip archive")
- * or NULL where they say nothing.
+ * Names the kind of an unsuitable input by its first bytes ("xz-compressed data", "PNG image",
+ * "SQLite database", "zip archive") or NULL where they say nothing.
  */
 const char *tsi_input_name_of_magic(const char *data, size_t length);
 

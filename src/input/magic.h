@@ -10,7 +10,7 @@ struct magic {
 	const char *bytes;
 	size_t length;
 	const char *name;
-	/* What to do with it, for compressions and archives that no filter reads; else NULL. */
+	/* Remedy for compressions and archives that no filter reads; else NULL. */
 	const char *remedy;
 };
 

@@ -4,7 +4,7 @@
 
 #include "report/panel.h"
 
-/* What the sections of a comparison share: rows of A, B and the difference, and their words. */
+/* Shared by the sections of a comparison: rows of A, B and the difference, and their words. */
 
 /* A row of a table: cells by the name of their column. */
 struct change {
@@ -32,7 +32,7 @@ const char *tsi_line_words(const struct panel *panel, const char *line);
 /* Why a device is idle: "python" → "Python between operators". */
 const char *tsi_cause_words(const struct panel *panel, const char *cause);
 
-/* What of kernels or operators changed: "2 new, 1 replaced", or "". */
+/* Counts of changed kernels or operators: "2 new, 1 replaced", or "". */
 const char *tsi_work_counts(const struct panel *panel, const char *analyzer);
 
 /* The rank whose kernels or operators were compared: ", of rank 2"; "" with a single rank. */

@@ -23,7 +23,7 @@ static const struct section sections[] = {
 	{ "host_memory", tsi_section_host_memory },
 };
 
-/* What there is to count in a file, "1 point", "2 points", and a section that its screen lacks. */
+/* Kinds of files: the unit to count ("1 point", "2 points"), and sections that the screen lacks. */
 static const struct {
 	const char *name, *one, *many, *section;
 } kinds[TSCOPE_MEMORY_KIND_COUNT] = {

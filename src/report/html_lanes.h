@@ -15,7 +15,7 @@
  * long they ran; those that are long enough are all there, so the longest is never lost.
  */
 
-/* What a slice is, for its colour: the lines of the budget, then what hosts do. */
+/* Kind of a slice, for its colour: the lines of the budget, then host activity. */
 enum slice_tone {
 	SLICE_OPERATOR = TSCOPE_BUDGET_LINE_COUNT,
 	SLICE_ANNOTATION,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in every JSON report: facts under their own names, findings, gates. It walks
- * the analyzers' definitions, so a new fact is here without another line.
+ * Parts of every JSON report: facts under their own names, findings, gates. It walks the analyzers'
+ * definitions, so a new fact is here without another line.
  */
 #include "report/json_parts.h"
 

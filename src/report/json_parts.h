@@ -10,8 +10,8 @@
 #include <tscope/run.h>
 
 /*
- * What the JSON of a trace, of a run, of files about memory and of a comparison share. Each writes
- * members of the open object.
+ * Shared by the JSON of a trace, of a run, of files about memory and of a comparison. Each function
+ * writes members of the open object.
  */
 
 enum { JSON_SCHEMA_VERSION = 2 };

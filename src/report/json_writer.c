@@ -63,7 +63,10 @@ static void new_line(struct json_writer *w)
 		put_string(w, "  ");
 }
 
-/* What stands before an item: nothing after its key, else a comma and a new line (row: a blank). */
+/*
+ * Writes the separator before an item: nothing after its key, else a comma and a new line (row: a
+ * blank).
+ */
 static void begin_item(struct json_writer *w)
 {
 	if (w->has_key) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What sections are made of but for tables (panel_table.c): facts by their names, numbers as
- * people read them, titles, figures. Knows units, and no analyzer.
+ * Parts of sections except tables (panel_table.c): facts by their names, numbers as people read
+ * them, titles, figures. Knows units, and no analyzer.
  */
 #include "report/panel.h"
 #include "report/section.h"

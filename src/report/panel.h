@@ -9,8 +9,8 @@
 #include <tscope/report.h>
 
 /*
- * What a section is built from, and the document that it is appended to. A section names facts and
- * tables; the functions below look them up and leave out what is absent.
+ * Inputs of a section, and the document that it is appended to. A section names facts and tables;
+ * the functions below look them up and leave out what is absent.
  */
 struct panel {
 	struct doc *doc;

@@ -70,7 +70,7 @@ static void put_code(struct sink *sink, const char *name)
 	tsi_sink_put(sink, shown.length < strlen(name) ? "…`" : "`");
 }
 
-/* What GitHub would make a link of: the end of "www" and of "https", or NULL. */
+/* Finds a link that GitHub would make: returns the end of its "www" or "https", or NULL. */
 static const char *find_link(const char *words)
 {
 	const char *www = strstr(words, "www."), *scheme = strstr(words, "://");

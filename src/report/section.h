@@ -189,13 +189,13 @@ int tsi_screen_left(const struct panel *panel);
 /* Builds a section with as many rows as there is room for; false: not even one has room. */
 bool tsi_put_if_room(const struct panel *panel, void (*build)(const struct panel *panel), int left);
 
-/* What was odd about an input, with what became of it; counts by enum tscope_diagnostic. */
+/* Puts oddities of an input, with their effects; counts by enum tscope_diagnostic. */
 void tsi_put_diagnostics(const struct panel *panel, const uint64_t counts[TSCOPE_DIAGNOSTIC_COUNT]);
 
 /* Advice for the next recording. */
 void tsi_put_advice(const struct panel *panel);
 
-/* What the run is made of, by rank and kind, and what was ignored, by reason: lines of the head. */
+/* Files of the run by rank and kind, and ignored files by reason: lines of the head. */
 void tsi_put_found(const struct panel *panel); /* section_found.c */
 
 /* Files by kind alone, in one line. */

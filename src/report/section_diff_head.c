@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What changed, in a few lines: the step, kernels, memory, findings, settings. What the head of the
- * report of a comparison says is all that most people read.
+ * Changes in a few lines: the step, kernels, memory, findings, settings. The head of a comparison's
+ * report is all that most people read.
  */
 #include "report/change_words.h"
 
@@ -205,7 +205,7 @@ static void put_operator_counts(const struct panel *panel)
 	put_work(panel, "OPS", "operator_changes");
 }
 
-/* What kernels are called differs between vendors and generations by nature. */
+/* Skipped for different devices: names of kernels differ between vendors and generations. */
 static void put_kernel_counts(const struct panel *panel)
 {
 	struct tscope_value same_device = tsi_panel_value(panel, "setup_changes.has_same_device");
@@ -322,7 +322,7 @@ static void put_other_figures(const struct panel *panel)
 		     count > shown ? " …" : "");
 }
 
-/* What one side does not say was not compared. */
+/* Metrics that only one side has were not compared. */
 static void put_lacking(const struct panel *panel, const char *id, const char *side)
 {
 	int64_t count = tsi_panel_int(panel, id);

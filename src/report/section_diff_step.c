@@ -311,8 +311,8 @@ static bool find_cause(const struct panel *panel, const struct change *line, str
 }
 
 /*
- * What follows Python between operators, or the dispatch of them, is not at fault: the operator
- * whose call ends the wait is not named, a function of Python that the host was in is.
+ * Can a part of this cause be named as its reason? After Python between operators, the operator
+ * whose call ends the wait is not at fault; a function of Python that the host was in is.
  */
 static bool is_at_fault(const struct change *cause, const struct change *part)
 {
@@ -341,7 +341,7 @@ static bool is_certain(const struct change *line)
 	return tsi_change_is(line, "certainty", "certain");
 }
 
-/* " (likely)", " (cannot tell)"; nothing where a line is certain */
+/* Certainty of a line, as " (likely)"; nothing where it is certain */
 static const char *certainty_words(const struct panel *panel, const struct change *line)
 {
 	const char *certainty = tsi_change_text(line, "certainty");

@@ -428,7 +428,7 @@ static void put_works(const struct panel *panel, const struct work *of)
 	tsi_doc_changes_more(changes, matching - shown);
 }
 
-/* What kernels compute, before what they are called. */
+/* Changes by kind of kernel, ahead of those by name. */
 static void put_kinds(const struct panel *panel)
 {
 	struct change kind = tsi_change_first(panel, "kernel_changes.kinds");

@@ -77,7 +77,7 @@ static size_t shown_count(const struct panel *panel)
 	return count;
 }
 
-/* What takes "62.1 % of a step of 412.3 ms". */
+/* Beginnings of "… takes 62.1 % of a step of 412.3 ms". */
 static const char *const budget_words[BUDGET_LINE_COUNT] = {
 	[BUDGET_COMPUTE] = "compute takes",
 	[BUDGET_EXPOSED_COMM] = "exposed communication takes",
@@ -382,7 +382,7 @@ void tsi_section_findings(const struct panel *panel)
 /* ---- not evaluated ---- */
 
 /*
- * What many have in common, whichever fact each of them asked for first: "no overlap.comm_ns: it
+ * Common part of reasons, without the fact that each rule asked for first: "no overlap.comm_ns: it
  * needs a trace" → "needs a trace"; "efficiency.mfu is not reliable: clocks differ" → "clocks
  * differ"
  */

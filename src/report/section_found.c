@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What files are called, in the order of the line. The last row is for all others. */
+/* Names of files by format, in the order of the line. The last row is for all others. */
 static const struct {
 	const char *format, *one, *many;
 } words[] = {

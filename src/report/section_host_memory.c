@@ -118,7 +118,7 @@ static void put_sites(const struct panel *panel)
 	tsi_put_site_folder(panel, folder);
 }
 
-/* What the site "-" of the tables is. */
+/* Explains the site "-" of the tables. */
 static void put_unknown_sites(const struct panel *panel)
 {
 	struct table_view sites = tsi_panel_rows(panel, "host_memory.by_bytes");

@@ -111,7 +111,7 @@ void tsi_put_phases(const struct panel *panel)
 	}
 }
 
-/* What the host does in the gaps: a line of its parts. */
+/* Host activity in the gaps: a line of its parts. */
 static void put_host_parts(const struct panel *panel)
 {
 	static const struct figure figures[] = {

@@ -18,7 +18,7 @@ static size_t shown_row(const struct panel *panel, const struct table_view *ooms
 	return row;
 }
 
-/* What there was, against what was asked for. */
+/* Available memory against the requested amount. */
 static void put_room(const struct panel *panel)
 {
 	static const struct part parts[] = {

@@ -34,7 +34,7 @@ static const char *name_coverage(const struct panel *panel)
 			       tsi_panel_people(panel, coverage, TSCOPE_UNIT_RATIO));
 }
 
-/* What has most of the chain, as a mean step has it. */
+/* Names that take most of the chain, in a mean step. */
 static void put_names(const struct panel *panel, const char *table, const char *label)
 {
 	struct table_view view = tsi_panel_rows(panel, table);

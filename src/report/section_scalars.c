@@ -58,7 +58,7 @@ static const char *list_sources(const struct panel *panel, const struct table_vi
 	return text;
 }
 
-/* What each role is, and how to read it; own_name: the name of which nothing is to be said. */
+/* Roles of scalars, and how to show them; own_name: the name that needs no mention. */
 static const struct role {
 	const char *words, *name, *own_name, *value, *behind;
 } roles[] = {

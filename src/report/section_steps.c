@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section about the steps: how long they take, how
- * evenly, and which of them stand out. Of a trace they come from its timeline,
- * of a run from whatever told of them.
+ * The section about the steps: how long they take, how evenly, and which of them stand out. Those
+ * of a trace come from its timeline, those of a run from any source that has them.
  */
 #include "report/section.h"
 

@@ -17,8 +17,8 @@ const char *tsi_peak_device_words(const struct panel *panel);
 const char *tsi_count_words(const struct panel *panel, const char *id, const char *noun);
 
 /*
- * What most of the memory at the peak is for, and the line that holds most of it: "; 86 % of it is
- * KV cache; cache_engine.py:83:_allocate_kv_cache holds 20.3 GiB", or "".
+ * Main use of the memory at the peak, and the line that holds most of it: "; 86 % of it is KV
+ * cache; cache_engine.py:83:_allocate_kv_cache holds 20.3 GiB", or "".
  */
 const char *tsi_peak_holder_words(const struct panel *panel);
 

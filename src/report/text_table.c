@@ -48,7 +48,10 @@ static int width_left(const struct layout *layout, unsigned width)
 	return (int)width - (int)used;
 }
 
-/* What a column of names needs at least: as much as its heading; 0 where there is none. */
+/*
+ * Least width of columns of names: the largest of their own minima or, without, of MIN_NAME_WIDTH
+ * and their headings; 0 where there is no such column.
+ */
 static int least_of_names(const struct doc_table *table)
 {
 	unsigned least = 0;

@@ -109,7 +109,7 @@ static bool is_text(const struct tscope_analysis *analysis, const char *fact, co
 	return strcmp(tsi_value_text(tsi_lookup(analysis, fact)), text) == 0;
 }
 
-/* What a rule advises who serves with an engine, or runs inference by hand; NULL: its own. */
+/* Advice of a rule for serving with an engine, or inference by hand; NULL: the rule's own. */
 static const char *advice_of(const struct tscope_analysis *analysis, const char *rule,
 			     const char *advice)
 {

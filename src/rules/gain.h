@@ -7,8 +7,8 @@
 #include <tscope/rules.h>
 
 /*
- * What findings win back must not add up to more than the step. Every nanosecond of the mean step
- * lies in one line of the budget, and a finding claims time of a part of a line:
+ * Gains of findings must not add up to more than the step. Every nanosecond of the mean step lies
+ * in one line of the budget, and a finding claims time of a part of a line:
  *
  *	step       |--- compute ---|- comm -|--- launch stall ---|
  *	parts       GEMM  ATTENTION  TRANSFER  PYTHON  COMPILE …

@@ -4,7 +4,9 @@
 
 #include "rules/rule.h"
 
-/* What a late rank is in: columns place, longest_ns, longest_start_ns of stragglers' tables. */
+/*
+ * Place that a late rank is in: columns place, longest_ns, longest_start_ns of stragglers' tables.
+ */
 
 enum { MAX_PLACE_TEXT = 44 };
 

@@ -220,7 +220,7 @@ void tsi_describe_stages(struct rule_context *ctx, const struct comm_shares *com
 				100 * comm->between_stages);
 }
 
-/* What ranks wait between stages is not divided: the late one explains as much as it costs. */
+/* Share of late ranks. Waits between stages are not split: the late one explains what it costs. */
 static double late_share(const struct rule_context *ctx, const struct comm_shares *comm)
 {
 	double late = tsi_rule_has(ctx, "distributed.slow_gain_ratio")

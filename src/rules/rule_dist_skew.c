@@ -27,7 +27,7 @@ static double skew_share(struct rule_context *ctx, int64_t *skew_ns, double *wal
 	return (double)*skew_ns / *wall_ns;
 }
 
-/* What a step wins without the rank, by the table of simulated repairs; most: of any other rank. */
+/* Gain of a step without the rank, by the table of simulated repairs; most: of any other rank. */
 static double share_without(const struct rule_context *ctx, int64_t rank, double *most)
 {
 	double step_ns = tsi_rule_real(ctx, "what_if.step_ns"), share = 0;

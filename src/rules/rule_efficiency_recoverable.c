@@ -18,7 +18,7 @@ static bool is_nothing_known(const struct rule_context *ctx, double top)
 	return top >= 1 && is_other(ctx);
 }
 
-/* What nobody has marked may be needed: it is worth a look, and no more is known. */
+/* Grades time that nobody has marked lower, as it may be needed; not where idle time is known. */
 static enum tscope_severity grade(const struct rule_context *ctx, double top)
 {
 	enum tscope_severity severity = tsi_rule_grade(ctx, top);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * KERNEL.NO_TENSOR_CORES: matrix products that tensor cores could do, or could do
- * faster. Where shapes were recorded each operator is judged by the precision of
- * its operands and by its roofline with and without tensor cores.
- * What memory limits at best is left out, since tensor cores move nothing faster;
- * double precision is taken to be meant.
+ * KERNEL.NO_TENSOR_CORES: matrix products that tensor cores could do, or could do faster. Where
+ * shapes were recorded each operator is judged by the precision of its operands and by its roofline
+ * with and without tensor cores. Products that memory limits at best are left out, since tensor
+ * cores move nothing faster; double precision is taken to be meant.
  *
  * Where most shapes are not known the names of kernels decide, and only those that
  * say it. Others are taken to use tensor cores; among these are all kernels of

@@ -169,7 +169,7 @@ const char *tsi_serving_advice(const char *rule)
 	return find_advice(serving_rows, SERVING_ADVICE_COUNT, rule);
 }
 
-/* What only training has, and a batch whose size others decide. */
+/* Is the advice for training alone, or about a batch whose size others decide? */
 static bool is_about_training(const char *advice)
 {
 	static const char *const words[] = {

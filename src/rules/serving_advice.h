@@ -4,12 +4,12 @@
 
 enum { SERVING_ADVICE_COUNT = 32, INFERENCE_ADVICE_COUNT = 23 }; /* rules with such advice */
 
-/* What a rule advises who serves with an inference engine; NULL: the same as anybody. */
+/* Advice of a rule for serving with an inference engine; NULL: the rule's own. */
 const char *tsi_serving_advice(const char *rule);
 
 /*
- * What it advises who runs a model by hand, or makes images, in place of an advice about training;
- * NULL: its own advice will do.
+ * Advice of a rule for running a model by hand or making images, in place of advice about training;
+ * NULL: the rule's own will do.
  */
 const char *tsi_inference_advice(const char *rule, const char *advice);
 

@@ -6,7 +6,7 @@
 #include "run/steps.h"
 
 /*
- * What finetuning-scheduler's statistics say of the memory at the end of each training step. It
+ * Memory at the end of each training step, from the statistics of finetuning-scheduler. That
  * numbers the calls of training_step from 1, and Lightning, whose profiler it is, steps from 0:
  * iteration 1 is step 0. (Where gradients are accumulated a step has several calls; nothing in the
  * file says so.)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What folders say of the metrics in them. Keras writes the same names for training and for
- * validation into two folders side by side; SummaryWriter.add_scalars("loss", {"train": …, "val":
- * …}) writes loss into the folders loss_train and loss_val; TensorFlow's estimators write those of
- * validation into the folder eval below that of training. There the folder is part of the name.
+ * Names of metrics by their folders. Keras writes the same names for training and for validation
+ * into two folders side by side; SummaryWriter.add_scalars("loss", {"train": …, "val": …}) writes
+ * loss into the folders loss_train and loss_val; TensorFlow's estimators write those of validation
+ * into the folder eval below that of training. There the folder is part of the name.
  */
 #include "run/scalars.h"
 

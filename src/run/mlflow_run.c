@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run of MLflow's file store says of itself beside its metrics: meta.yaml (lines of
- * "key: value"), and in the folders params and tags a file for each, which is the value.
+ * Metadata of a run in MLflow's file store, beside its metrics: meta.yaml (lines of "key: value"),
+ * and in the folders params and tags a file for each, which is the value.
  */
 #include "run/mlflow_run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a job says of its environment and configuration, from JSON to sorted pairs of texts. The
- * JSON was written by anybody: the number of entries and the length of texts are limited.
+ * Environment and configuration of a job, from JSON to sorted pairs of texts. The JSON was written
+ * by anybody: the number of entries and the length of texts are limited.
  */
 #include "run/settings.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was found more than once: run.json, which is read with the step records
- * beside it, one file in two compressions, and one file under two names.
+ * Inputs that were found more than once: run.json, which is read with the step records beside it,
+ * one file in two compressions, and one file under two names.
  */
 #include "run/settle.h"
 

@@ -235,8 +235,8 @@ void tsi_steps_add_timeline(struct step_series *steps, const struct tscope_timel
 int64_t tsi_time_of_run(const struct tscope_trace *trace, int64_t time_ns);
 
 /*
- * What the timeline options say of step records: takes out those beyond the
- * range of numbers, and marks the first `warmup` that are left. options may be NULL.
+ * Applies the timeline options to step records: takes out those beyond the range of numbers, and
+ * marks the first `warmup` that are left. options may be NULL.
  */
 void tsi_steps_select(struct step_series *steps, const struct tscope_timeline_options *options);
 

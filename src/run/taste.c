@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a file is, by its first bytes: step records, metrics, maybe a trace or about memory, or
- * something else with its name. A folder may hold millions of files that are not ours, so
- * those whose names say it are not even opened.
+ * Identifies a file by its first bytes: step records, metrics, maybe a trace or about memory, or
+ * something else with its name. A folder may hold millions of files that are not ours, so those
+ * whose names say it are not even opened.
  */
 #include "run/taste.h"
 
@@ -30,8 +30,8 @@ static const char *const foreign_endings[] = {
 static const char *const memory_endings[] = { ".html", ".log", ".pickle", ".pkl", ".yaml", ".yml" };
 
 /*
- * What ends so is ours only if it is a capture of memray. Checkpoints end so, too, by thousands:
- * the first bytes decide, and no more is read.
+ * Files with these endings are ours only if they are captures of memray. Checkpoints have them,
+ * too, by thousands: the first bytes decide, and no more is read.
  */
 static const char *const capture_endings[] = { ".bin" };
 
@@ -129,7 +129,7 @@ static bool is_of_any_kind(const struct plain_reader *reader, struct str head)
 }
 
 /*
- * What those begin with that we know: the first key of a snapshot, or of its first segment, the
+ * First words of files that we know: the first key of a snapshot, or of its first segment, the
  * container of statistics, the files of a page. In other forms the same words mean nothing.
  */
 static const struct {

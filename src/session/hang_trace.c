@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a culprit does while others wait for it, where a trace of its rank lasts as long. */
+/*
+ * Names the culprit's activity while others wait for it, where a trace of its rank lasts as long.
+ */
 #include "session/run.h"
 
 #include "analyze/trace/source_frame.h"

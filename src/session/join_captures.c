@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Traces of the capture of graphs say which operators their kernels belong to; those that replay
- * the graphs do not (graph_join.h). Only what was read tells which traces are which: both are read
- * once more then, so that others cost nothing.
+ * the graphs do not (graph_join.h). Which traces are which is known only once they were read: both
+ * are read once more then, so that others cost nothing.
  */
 #include "session/session.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the traces of a run's ranks say together: one log for each rank, the world of them, and
- * the graph on which its steps are replayed.
+ * Joins the traces of a run's ranks: one log for each rank, the world of them, and the graph on
+ * which its steps are replayed.
  */
 #include "session/run.h"
 

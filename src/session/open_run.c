@@ -20,8 +20,7 @@
  *	analyze    facts of each rank, then of all together       (src/analyze/)
  *	view       what the public API shows of it                (view_run.c)
  *
- * What cannot be read is kept as a problem of the run, and does not keep the
- * rest from being analysed.
+ * Unreadable inputs are kept as problems of the run; the rest is still analysed.
  */
 #include "session/run.h"
 
@@ -188,8 +187,8 @@ static enum tscope_status analyze_run(struct tscope_run *run,
 }
 
 /*
- * What is analysed and exported: a model's FLOPs are shared by all ranks, of which the
- * files may not say how many there are.
+ * Options for analysis and export: a model's FLOPs are shared by all ranks, whose number the files
+ * may not state.
  */
 static struct tscope_analysis_options settle_anchors(const struct run_ranks *ranks,
 						     const struct tscope_run_options *options)

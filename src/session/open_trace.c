@@ -6,8 +6,8 @@
  *	decode   bytes to events                                    (src/decode/)
  *	builder  events to the trace model, checked and linked      (src/model/)
  *
- * What the caller does with the trace comes after: timeline (src/timeline/),
- * analyzers (src/analyze/), reporters (src/report/).
+ * Stages that the caller runs come after: timeline (src/timeline/), analyzers (src/analyze/),
+ * reporters (src/report/).
  *
  * An input that breaks in the middle is still a trace when events came before
  * the break: the error then becomes the trace's damage.

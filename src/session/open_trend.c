@@ -377,7 +377,7 @@ static enum tscope_status add_path(struct history *history, const char *path)
 
 /* ---- the trend ---------------------------------------------------------------------------- */
 
-/* What the newest run is compared with; an analysis without facts where there is nothing. */
+/* Chooses the baseline of the newest run; an analysis without facts where there is none. */
 static enum tscope_status choose_baseline(struct history *history)
 {
 	struct tscope_diff *diff = history->diff;

@@ -26,7 +26,7 @@ static size_t count_steps_of(const struct step_alignment *alignment, size_t rank
 	return count;
 }
 
-/* What ended the reading of a file of the rank early, whose first item is given; or NULL. */
+/* Damage that ended the reading of a file of the rank early, or NULL; first: its first item. */
 static const struct tscope_error *damage_of(const struct run_members *members, size_t first)
 {
 	for (size_t i = first, end = tsi_end_of_rank(members, first); i < end; i++)

@@ -6,7 +6,7 @@
 #include "session/load.h"
 
 /*
- * What a record of a .tsr file says: which file was read, with what options, and all that a run
+ * Contents of a record of a .tsr file: which file was read, with what options, and all that a run
  * keeps of it (struct loaded), so that the run is made of records as of files.
  */
 
@@ -27,7 +27,7 @@ enum tscope_status tsi_rank_record_write(struct rank_writer *writer,
 					 const struct load *const *loads, size_t load_count,
 					 struct tscope_error *err);
 
-/* What the head of a record says. file.saved is the record, and id 0. */
+/* Reads the head of a record. file.saved is the record, and id 0. */
 TSI_MUST_CHECK
 enum tscope_status tsi_rank_record_open(struct rank_source *ret, struct str record,
 					struct arena *arena, struct tscope_error *err);
@@ -58,7 +58,10 @@ enum tscope_status tsi_rank_file_bytes(struct str *ret, const char *path,
 				       const struct tscope_trace_options *options,
 				       struct arena *arena, struct tscope_error *err);
 
-/* What other facts than these cannot be read by (tsi_rank_record_measure). */
+/*
+ * Checksum of the facts' definitions and the version: records with another one cannot be read
+ * (tsi_rank_record_measure).
+ */
 uint32_t tsi_rank_schema(void);
 
 #endif

@@ -202,7 +202,7 @@ enum tscope_status tsi_join_world(struct run_world *ret, const struct run_member
 				  struct tscope_error *err);
 void tsi_run_world_deinit(struct run_world *world, size_t rank_count);
 
-/* What tscope_run_missing_ranks() and tscope_run_incomplete() say; or NULL. */
+/* Texts of tscope_run_missing_ranks() and tscope_run_incomplete(), or NULL. */
 const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena);
 const char *tsi_incomplete(const struct run_members *members, struct arena *arena);
 

@@ -11,8 +11,8 @@ struct run_paths {
 };
 
 /*
- * What is opened together: all files that were found, and what was read of them so far. Each is
- * read once, whichever run takes it.
+ * Files opened together: all that were found, and the data read of them so far. Each is read once,
+ * whichever run takes it.
  */
 struct session {
 	const struct tscope_run_options *options;
@@ -84,7 +84,7 @@ TSI_MUST_CHECK
 enum tscope_status tsi_leave_captures_out(struct run_sources *sources, struct session *session,
 					  struct run_notes *notes, struct tscope_error *err);
 
-/* Tells traces that replay graphs what traces of their capture say: they are read again. */
+/* Joins traces that replay graphs to traces of their capture: both are read again. */
 TSI_MUST_CHECK
 enum tscope_status tsi_join_captures(struct run_sources *sources, struct session *session,
 				     struct run_notes *notes, struct tscope_error *err);

@@ -7,7 +7,7 @@
 #include "report/json_writer.h"
 #include "session/slice_text.h"
 
-/* What of a trace goes into a slice. Times are those of the trace's clock. */
+/* Choice of events for a slice. Times are those of the trace's clock. */
 struct slice_choice {
 	int64_t first_ns, end_ns; /* all that overlaps [first, end) … */
 	int64_t *times_ns;        /* … and what starts at one of these, in order */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each device did, as unions over its streams: kernels, communication
- * kernels, and copies with fills. Rows of a device come by start, so every union
- * is one pass of appending.
+ * Activity of each device, as unions over its streams: kernels, communication kernels, and copies
+ * with fills. Rows of a device come by start, so every union is one pass of appending.
  */
 #include "timeline/build.h"
 

@@ -6,8 +6,8 @@
 #include "model/trace/trace.h"
 
 /*
- * What happens for the first time in a trace: launches of a kernel, host spans of a name. Most
- * traces have few spans that last long enough to ask for; each list is made when first needed.
+ * First occurrences in a trace: launches of a kernel, host spans of a name. Most traces have few
+ * spans that last long enough to ask for; each list is made when first needed.
  */
 struct first_uses {
 	const struct tscope_trace *trace;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the names of host spans say of the thread inside them: one table for flags, which hold for
- * all that a span encloses, and one for the roles of calls. In both the first match wins.
+ * Meaning of host spans' names for the thread inside them: one table for flags, which hold for all
+ * that a span encloses, and one for the roles of calls. In both the first match wins.
  */
 #include "timeline/host_kinds.h"
 

@@ -371,7 +371,7 @@ static void sweep_thread(struct sweep *s, struct host_thread *thread)
 
 /* ---- cold operators ------------------------------------------------------------------ */
 
-/* What encloses an operator makes the calls that it makes. The number of those with calls. */
+/* Passes the calls of operators on to those that enclose them. Returns how many have calls. */
 static size_t pass_calls_on(struct sweep *s)
 {
 	size_t count = 0;

@@ -8,9 +8,9 @@
 #include "timeline/timeline.h"
 
 /*
- * What the threads that launch are doing while a device waits for them: each thread flattened into
- * pieces of one cause. Nothing else is kept of a thread, so this costs no more than there is idle
- * time to explain.
+ * Activity of launching threads while a device waits for them: each thread flattened into pieces of
+ * one cause. Nothing else is kept of a thread, so this costs no more than there is idle time to
+ * explain.
  *
  *	host     |- aten::linear - |launch| -|   |- loader -|
  *	wanted      [                                  )

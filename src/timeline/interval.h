@@ -48,8 +48,8 @@ struct interval_set tsi_intervals_union_all(const struct interval_set *sets, siz
 					    struct arena *arena);
 
 /*
- * What a set has in common with pieces of time, one after the other; the
- * pieces come in order and do not overlap:
+ * Intersects a set with pieces of time, one after the other; the pieces come in order and do not
+ * overlap:
  *
  *	struct interval_cursor cursor = { .set = set };
  *	while (tsi_intervals_next(&cursor, &piece, &part))

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * What the annotation of an inference engine says of one iteration:
+ * Annotations of one iteration by inference engines:
  *
  *	vLLM		execute_context_2(6144)_generation_3(3)
  *			execute_64_context_0(sq0sk0…)_generation_64(sq64sk9000sqsq64sqsk9000)

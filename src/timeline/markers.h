@@ -15,9 +15,9 @@ struct markers {
 
 /*
  * Makes of the marks of an optimizer one for each step. A model may have several optimizers of one
- * name, which follow each other after one backward pass: their marks become one. Where
- * each parameter has its own, which steps within the backward pass, no mark ends a step.
- * Without a backward pass in the trace nothing can be told, and all stay.
+ * name, which follow each other after one backward pass: their marks become one. Where each
+ * parameter has its own, which steps within the backward pass, no mark ends a step. Without a
+ * backward pass in the trace nothing is known, and all stay.
  */
 void tsi_markers_join_turns(struct markers *markers, const struct landmarks *marks,
 			    struct arena *scratch);

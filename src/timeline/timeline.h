@@ -44,8 +44,8 @@ struct host_budget {
 };
 
 /*
- * What a line or a cause is made of: time of the counted steps on all devices, added up by who had
- * it. The parts of a line sum to it; the words for them are analyze_breakdown.c's.
+ * Parts of a line or a cause: time of the counted steps on all devices, added up by who had it. The
+ * parts of a line sum to it; the words for them are analyze_breakdown.c's.
  */
 struct time_part {
 	int64_t ns;

@@ -218,8 +218,8 @@ static void put_moments(const struct stats_view *view, struct fact_sheet *out)
 enum { GROWTH_CALLS_MIN = 3 };
 
 /*
- * What is allocated at the ends of one function's calls, from its first moment on; how many
- * there are. *next: the first moment of the next function.
+ * Lists the allocated bytes at the ends of one function's calls, from its first moment on; returns
+ * their number. *next: the first moment of the next function.
  */
 static size_t read_ends(const struct stats_view *view, size_t first, double *allocated,
 			size_t *next)

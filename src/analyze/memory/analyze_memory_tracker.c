@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What torch's memory trackers counted during one call: the bytes of each device by kind at its
- * peak, and at each state of each module. Those of modules are rounded: a log gives them in MiB.
+ * Counts of torch's memory trackers during one call: the bytes of each device by kind at its peak,
+ * and at each state of each module. Those of modules are rounded: a log gives them in MiB.
  */
 #include "analyze/facts.h"
 #include "model/memory/memory_file.h"

@@ -5,7 +5,7 @@
 #include "analyze/facts.h"
 #include "model/memory/memory_file.h"
 
-/* What the parts of the analyzer host_memory share: its tables in the order of definition. */
+/* Shared by the parts of the analyzer host_memory: its tables in the order of definition. */
 
 #define HOST_TABLES(X)                                                                             \
 	X(HOST_TABLE_BY_BYTES, "by_bytes", site_columns,                                           \

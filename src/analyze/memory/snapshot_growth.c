@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What grew or shrank since an earlier snapshot of the same process: by allocation site, the
+ * Growth and shrinkage since an earlier snapshot of the same process: by allocation site, the
  * blocks that were active at the end of each. The site of a leak is among the first rows.
  */
 #include "analyze/memory/snapshot_parts.h"

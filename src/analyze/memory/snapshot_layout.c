@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was free when a request failed. Segments are laid out as at the end, and what came later
- * is undone, the last first: each is an edit, and of two that concern the same memory the later
- * edit holds. A segment is known by its address; expandable ones are mapped piece by piece, so
- * that for them each address counts by itself. No loop goes over pages: a file may map 2^60 bytes.
+ * Free memory at the time a request failed. Segments are laid out as at the end, and later events
+ * are undone, the last first: each is an edit, and of two that concern the same memory the later
+ * edit holds. A segment is known by its address; expandable ones are mapped piece by piece, so that
+ * for them each address counts by itself. No loop goes over pages: a file may map 2^60 bytes.
  */
 #include "analyze/memory/snapshot_replay.h"
 

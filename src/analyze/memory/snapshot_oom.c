@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that failed, and what would have let them pass, with the arithmetic. What
- * expandable segments would have done was tried on 460 simulated OOMs: where the request fits
- * into whole pages they helped in 143 of 152 (likely), where it fits if gaps begin where pages
- * do in 43 of 91 (perhaps), where it fits into all that was free in 6 of 103 (hardly). These
- * rates are of the worlds that the classes were made with: in fresh ones "likely" helped in 28 of
- * 39. Some max_split_size_mb helped in 301 of 370 where the request fits into what a limit would
- * have kept whole (perhaps: which limit is not told), and where it does not in 1 of 347 all the
- * same (no).
+ * Requests that failed, and what would have let them pass, with the arithmetic. The effect of
+ * expandable segments was tried on 460 simulated OOMs: where the request fits into whole pages they
+ * helped in 143 of 152 (likely), where it fits if gaps begin where pages do in 43 of 91 (perhaps),
+ * where it fits into all that was free in 6 of 103 (hardly). These rates are of the worlds that the
+ * classes were made with: in fresh ones "likely" helped in 28 of 39. Some max_split_size_mb helped
+ * in 301 of 370 where the request fits into what a limit would have kept whole (perhaps: the limit
+ * is not named), and where it does not in 1 of 347 all the same (no).
  */
 #include "analyze/memory/snapshot_oom_case.h"
 
@@ -99,7 +98,7 @@ static bool is_cut_to_blame(const struct oom_case *c)
 	return c->cause != OOM_CAUSE_LIMIT && c->cause != OOM_CAUSE_ROUNDING;
 }
 
-/* What must be there in pages: a middling request needs a whole one. */
+/* Bytes that pages must provide: a middling request needs a whole page. */
 static int64_t paged_bytes(const struct oom_case *c)
 {
 	const int64_t least_large = INT64_C(10) << 20;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the largest sites of a snapshot held at each time: stacked, that is its memory. */
+/* Bytes that the largest sites of a snapshot held at each time; stacked, they are its memory. */
 #include "analyze/memory/snapshot_parts.h"
 
 #include "base/sum.h"

@@ -294,8 +294,8 @@ static void consider(struct layer_cause *cause, uint32_t group, int64_t excess_n
 }
 
 /*
- * What makes a layer take longer: going down from it, the module whose own work exceeds that of its
- * likes by most. Nodes of one subtree are not side by side, but lie behind its root.
+ * Finds why a layer takes longer: going down from it, the module whose own work exceeds that of its
+ * peers by most. Nodes of one subtree are not side by side, but lie behind its root.
  */
 static struct layer_cause find_cause(const struct module_work *w,
 				     const struct group_medians *medians, uint32_t layer,

@@ -99,7 +99,7 @@ struct op_stack {
 	uint32_t track;
 	struct open_op *ops;
 	size_t depth, capacity;
-	int64_t now_ns; /* up to here time is told */
+	int64_t now_ns; /* time is assigned up to here */
 };
 
 static void add_moment(struct op_stack *open, int64_t until_ns)
@@ -175,7 +175,7 @@ static void add_thread(struct stack_text *stack, uint32_t index)
 
 /* ---- bytes --------------------------------------------------------------------------- */
 
-/* What operators must move at least, as far as it is known; graphs' are those of their kernels. */
+/* Adds the least bytes that a call must move, where known; those of a graph are its kernels'. */
 static void add_call_bytes(struct stack_text *stack, const struct counted_call *call)
 {
 	const struct tscope_trace *trace = stack->trace;

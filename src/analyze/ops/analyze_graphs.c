@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernels of replayed graphs are, by the trace of their capture (graph_join.h): joined to
- * its operators, shapes, modules and code, and what could not be joined.
+ * Kernels of replayed graphs, identified by the trace of their capture (graph_join.h): those joined
+ * to its operators, shapes, modules and code, and those that could not be joined.
  */
 #include "analyze/facts.h"
 

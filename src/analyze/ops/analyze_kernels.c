@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels, communication included, over all devices and the whole trace: by
- * name with the spread of their durations, by kind, and what can be told of
- * how well they use the device.
+ * Kernels, communication included, over all devices and the whole trace: by name with the spread of
+ * their durations, by kind, and how well they use the device, as far as it is known.
  */
 #include "analyze/facts.h"
 

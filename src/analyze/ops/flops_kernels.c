@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counting FLOPs asks of the devices' rows: who launched them, whether they
+ * Properties of the devices' rows that the FLOPs count needs: who launched them, whether they
  * multiply matrices, and whose work they are.
  */
 #include "analyze/ops/flops_count.h"

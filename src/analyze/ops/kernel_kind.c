@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kernel does, identified by the operator that launched it: its name is a word of
- * PyTorch's and
- * is believed before the kernel's own, which its library's authors made up (kernel_table.h). The
- * first pattern that fits decides, so the more specific ones stand first.
+ * Kind of a kernel, identified by the operator that launched it: its name is a word of PyTorch's
+ * and is believed before the kernel's own, which its library's authors made up (kernel_table.h).
+ * The first pattern that fits decides, so the more specific ones stand first.
  */
 #include "analyze/ops/kernel_kind.h"
 

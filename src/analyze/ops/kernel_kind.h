@@ -5,8 +5,8 @@
 #include "model/trace/kernel_table.h"
 
 /*
- * What a kernel computes, identified by the operator that launched it or by its own name. To add
- * a kind: see kernel_table.h.
+ * Kind of a kernel's computation, identified by the operator that launched it or by its own name.
+ * To add a kind: see kernel_table.h.
  */
 
 /* Products of matrices: GEMM, attention, convolution, mixture of experts. */

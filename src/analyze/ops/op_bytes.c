@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What operators that multiply nothing must move: which arguments they read, and
- * of which sizes and types what they write is. Sizes of a channel or a row (the
- * statistics of norms) are added where the call shows them, as they are small.
+ * Bytes that operators without products must move: which arguments they read, and the sizes and
+ * types of their outputs. Sizes of a channel or a row (the statistics of norms) are added where the
+ * call shows them, as they are small.
  */
 #include "analyze/ops/op_bytes.h"
 

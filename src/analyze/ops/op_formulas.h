@@ -15,8 +15,8 @@
  */
 
 /*
- * What a call of this name computes; work->kind too. OP_WORK_NO_MODEL where the
- * family has no such name. Sizes that contradict each other are OP_WORK_NO_INPUTS.
+ * Computes the work of a call of this name, work->kind too. OP_WORK_NO_MODEL where the family has
+ * no such name. Sizes that contradict each other are OP_WORK_NO_INPUTS.
  */
 typedef enum op_work_result op_formulas(struct op_work *work, struct str name,
 					const struct op_call *call);

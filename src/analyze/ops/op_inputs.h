@@ -9,13 +9,13 @@
 #include <tscope/device.h>
 
 /*
- * What one call of an operator was given, read from the texts that the trace
- * keeps (struct op_inputs, model/trace/trace.h):
+ * Arguments of one operator call, read from the texts that the trace keeps (struct op_inputs,
+ * model/trace/trace.h):
  *
  *     signature "[[8, 128], [], [[2, 3], [4]]] float, Scalar, TensorList"
  *     concrete  "[, 0.5, ]"
  *
- * Both may be any text. What is not of this form is not there: no function fails.
+ * Both may be any text. Parts of any other form count as absent: no function fails.
  */
 
 enum {

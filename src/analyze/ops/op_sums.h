@@ -58,8 +58,7 @@ static inline uint32_t tsi_op_kind_number(const struct op_sums *sums, const stru
 uint32_t tsi_op_sums_find(struct op_sums *sums, uint32_t name, uint32_t inputs);
 
 /*
- * What tsi_op_sums_of() does of the first of a kind, or of its first in a step; NULL without
- * memory.
+ * Slow path of tsi_op_sums_of(): the first of a kind, or its first in a step. NULL without memory.
  */
 struct op_times *tsi_op_sums_change(struct op_sums *sums, struct op_kind *kind, uint32_t step);
 

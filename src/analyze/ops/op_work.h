@@ -9,7 +9,7 @@
 #include <tscope/device.h>
 
 /*
- * What a call of an operator computes and moves, by its name and inputs alone.
+ * Computation and memory traffic of an operator call, by its name and inputs alone.
  *
  * FLOPs are products as torch's FlopCounter counts them: 2 for a multiplication
  * with its addition, no bias, the whole square under a causal mask, attention

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What transfers take once waiting for late ranks is taken out, and what bandwidth that is: by
- * kind and process group, by size, and link by link, so that a link that is slower than its
- * likes shows.
+ * Duration of transfers without the wait for late ranks, and their bandwidth: by kind and process
+ * group, by size, and link by link, so that a link slower than its peers shows.
  */
 #include "analyze/facts.h"
 #include "analyze/ranks/link_list.h"

@@ -140,7 +140,7 @@ void tsi_distributed_put_ranks(struct survey *survey, struct fact_sheet *out);
 /* Ranks and steps that are not there. */
 void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out);
 
-/* What slow ranks cost, and what could not be seen. The missing ones are counted. */
+/* Puts the cost of slow ranks, and what could not be seen. Missing ranks are counted. */
 void tsi_distributed_put_verdict(const struct survey *survey, struct fact_sheet *out);
 
 #endif

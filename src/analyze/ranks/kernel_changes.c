@@ -52,7 +52,7 @@ static const struct rank_kernel *find_kernel(const struct rank_log *log, struct 
 	return &log->kernels[low];
 }
 
-/* What calls would last on the usual rank: by their blocks, where both say these. */
+/* Expected duration of calls on the usual rank: scaled by their blocks, where both state these. */
 static double expected_call_ns(const struct usage *own, const struct usage *usual)
 {
 	if (own->call_blocks > 0 && usual->call_blocks > 0)

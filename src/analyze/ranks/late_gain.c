@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What late ranks cost. Of several, mending one alone wins little: the others still are late. So
- * the gain is that of mending all, and a rank's own is what it alone would cost, the others mended.
+ * Cost of late ranks. Of several, fixing one alone gains little: the others still are late. So the
+ * gain is that of fixing all, and a rank's own is its cost with the others fixed.
  */
 #include "analyze/ranks/late_gain.h"
 

@@ -35,7 +35,10 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 
 /* ---- stretches ---- */
 
-/* What is the same of a collective on all of its members but those of a send, which differ. */
+/*
+ * Hash of kind, direction and group size: equal on all members of a collective, but different on
+ * the two ends of a send.
+ */
 static uint64_t role_of(const struct rank_peers *peers, uint32_t rank, uint32_t op_index)
 {
 	const struct world *world = peers->graph->world;

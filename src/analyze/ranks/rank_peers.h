@@ -6,9 +6,9 @@
 #include "comm/replay.h"
 
 /*
- * What the local time of a rank would be if it were like that of its peers, the ranks of its role.
- * Steps that count are compared stretch by stretch, from one collective
- * to the next where all peers have the same ones in the same order, else as a whole.
+ * Local time that a rank would have if it were like its peers, the ranks of its role. Steps that
+ * count are compared stretch by stretch, from one collective to the next where all peers have the
+ * same ones in the same order, else as a whole.
  */
 struct peer_stretch {
 	uint32_t first_point, end_point; /* local time of [first_point, end_point) is its time */
@@ -53,7 +53,7 @@ bool tsi_has_peers(const struct rank_peers *peers, uint32_t rank);
 /* Local time of its steps above the median of the other peers, or below (negative). */
 int64_t tsi_rank_excess_ns(const struct rank_peers *peers, uint32_t rank);
 
-/* What a rank comes late to: the collective behind the stretch with most of its excess. */
+/* Place where a rank comes late: the collective behind the stretch with most of its excess. */
 struct late_place {
 	const struct rank_op *op; /* NULL: the end of the step */
 	uint32_t number;          /* it is the how manieth of its kind in the step, from 1 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a rank has to do shows in the communication of a usual step: how many collectives of each
- * kind, how many sends among them, and whether it sends or receives first. Sizes do not count: a
- * rank with more work has larger ones.
+ * A rank's role shows in the communication of a usual step: how many collectives of each kind, how
+ * many sends among them, and whether it sends or receives first. Sizes do not count: a rank with
+ * more work has larger ones.
  *
  * Stages in the middle of a pipeline may agree in all of that. So ranks that sends and receives
  * connect are one pipeline where they do not all communicate alike, and a rank's place among them
@@ -22,7 +22,10 @@ struct duty {
 	uint32_t first; /* enum first */
 };
 
-/* What a rank does first; of a send and a receive that overlap none is. */
+/*
+ * First message of a rank in a step; NONE where its send and its receive overlap, or one is
+ * missing.
+ */
 enum first { FIRST_NONE, FIRST_SEND, FIRST_RECEIVE };
 
 /* Key of ranks that are alike; without padding. */

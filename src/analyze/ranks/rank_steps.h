@@ -7,8 +7,8 @@
 #include "run/steps.h"
 
 /*
- * What the ranks of a run did in the steps that all of them have, or nearly all: tables of
- * step_count × rank_count times, [step * rank_count + rank].
+ * Times of a run's ranks in the steps that all of them have, or nearly all: tables of step_count ×
+ * rank_count times, [step * rank_count + rank].
  */
 struct rank_steps {
 	size_t step_count, rank_count;

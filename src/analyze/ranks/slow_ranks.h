@@ -37,8 +37,8 @@ struct rank_stalls {
 };
 
 /*
- * verdicts has room for rank_count. Returns the least excess ratio that would have been told from
- * chance; INFINITY: none would. stalls may be NULL; what it has is the arena's.
+ * verdicts has room for rank_count. Returns the least excess ratio that would have been
+ * distinguished from chance; INFINITY: none would. stalls may be NULL; what it has is the arena's.
  */
 double tsi_judge_ranks(struct rank_verdict *verdicts, struct rank_stalls *stalls,
 		       const struct rank_times *times, struct arena *arena);

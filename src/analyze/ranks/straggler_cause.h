@@ -28,7 +28,7 @@ struct straggler {
 	enum tscope_budget_line worst_line; /* the one with most excess */
 	/* In words with figures; lives as long as the analysis. NULL: it has no excess. */
 	const char *detail;
-	/* What its main thread is in that explains the excess, likewise; NULL: no single place. */
+	/* Place of its main thread that explains the excess, likewise; NULL: no single place. */
 	const char *place;
 	int64_t place_ns, others_place_ns;    /* of a step */
 	int64_t longest_ns, longest_start_ns; /* of the stretches in it, on its trace's own clock */

@@ -9,8 +9,8 @@
 struct trace_flops; /* trace_flops.h */
 
 /*
- * What MFU is measured against: the FLOPs of a mean step on one device, and the
- * peak of that device. One place decides whose word is taken:
+ * References for MFU: the FLOPs of a mean step on one device, and the peak of that device. One
+ * place decides which source counts:
  *
  *	FLOPs	--flops-per-step, --model, run.json, the shapes of the operators
  *	peak	--peak-tflops, run.json, the table of devices

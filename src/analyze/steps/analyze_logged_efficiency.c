@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a job logged of its own efficiency (fkat, Composer, Lightning's ThroughputMonitor) beside
- * what its files show. Both divide FLOPs by time and by a peak; where the two MFUs differ, one of
- * these three does, and which one is said. Logged figures are means of their values but those
- * of warm-up, on the first rank that has them; ours are the lowest rank's, as efficiency's.
+ * Efficiency that a job logged itself (fkat, Composer, Lightning's ThroughputMonitor) beside that
+ * of its files. Both divide FLOPs by time and by a peak; where the two MFUs differ, one of these
+ * three does, and which one is said. Logged figures are means of their values but those of warm-up,
+ * on the first rank that has them; ours are the lowest rank's, as efficiency's.
  */
 #include "analyze/facts.h"
 #include "analyze/shared/anchor.h"

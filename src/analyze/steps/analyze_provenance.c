@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the job said of itself in run.json: its environment and its configuration. A trace says
- * something of its environment, too: names that begin with "trace.".
+ * Environment and configuration that the job states in run.json. A trace states parts of its
+ * environment, too: names that begin with "trace.".
  */
 #include "analyze/facts.h"
 

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 
 /*
- * What the timed steps of a series are made of: how much of each phase they
- * hold, and what is usual of it, so that what grew in a slow step can be named.
+ * Phases of a series' timed steps: their total and their usual time, so that the phase that grew in
+ * a slow step can be named.
  */
 struct step_part {
 	const char *name;

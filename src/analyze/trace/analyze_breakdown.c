@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in each line of the budget: every instant of the steps that count goes to one kernel,
- * collective, copy, wait or operator, so the parts of a line sum to it in integer ns.
- * The timeline has added them up by rows; here they get their names, and what has the
- * same name is one part.
+ * Parts of each line of the budget: every instant of the steps that count goes to one kernel,
+ * collective, copy, wait or operator, so the parts of a line sum to it in integer ns. The timeline
+ * has added them up by rows; here they get their names, and what has the same name is one part.
  */
 #include "analyze/facts.h"
 #include "analyze/trace/part_names.h"

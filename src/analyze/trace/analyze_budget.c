@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the wall time of the unmarked steps went to: the sum of the timeline's
- * budgets over steps and devices, and of several ranks the mean of their sums.
- * The lines sum to wall_total_ns; it and step_count count a step once for each device in scope.
- * Where no device was seen there are host lines instead.
+ * Wall time of the unmarked steps by cause: the sum of the timeline's budgets over steps and
+ * devices, and for several ranks the mean of their sums. The lines sum to wall_total_ns; it and
+ * step_count count a step once for each device in scope. Where no device was seen there are host
+ * lines instead.
  *
  * Exposed communication is divided where the traces of several ranks were read together: at the
  * levels of rank and run.

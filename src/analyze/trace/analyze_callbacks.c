@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What hooks of Composer's trainer take: the spans callback/CLASS/event/EVENT and
+ * Time in hooks of Composer's trainer: the spans callback/CLASS/event/EVENT and
  * algorithm/CLASS/event/EVENT.
  *
  * All times are lengths of unions on each thread, summed over the threads: where spans of one

@@ -141,7 +141,7 @@ static struct tscope_value name_value(const struct tscope_trace *trace, uint32_t
 			     : tsi_text(tsi_span_name(trace, row).data);
 }
 
-/* What the launching thread was in. */
+/* Fills the cells about the launching thread: the span and the code that it was in. */
 static void put_host(struct tscope_value *cells, const struct frame_sites *sites,
 		     const struct long_gap *gap, uint32_t call, struct fact_sheet *out)
 {

@@ -173,7 +173,7 @@ static void put_mean(struct fact_sheet *out, size_t fact, const struct mean *mea
 		tsi_fact_real(out, fact, (double)mean->sum / (double)mean->count);
 }
 
-/* What the iterations of a phase compute and move, as far as shapes were recorded. */
+/* FLOPs and bytes of a phase's iterations, as far as shapes were recorded. */
 struct phase_work {
 	double flops, bytes, most_bytes;
 	/* Kernels: all; of products and attention; of these, with FLOPs, bytes, bytes in limits. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the trace is made of and whether it can be believed: the counters of
- * reading, building and checking it as facts, and what was not recorded, with
- * the option to turn on next time.
+ * Contents and reliability of the trace: the counters of reading, building and checking it as
+ * facts, and data that was not recorded, with the option to turn on next time.
  */
 #include "analyze/facts.h"
 

@@ -78,7 +78,7 @@ TSI_FACT_LIST(enum sync_column, sync_columns, SYNC_COLUMNS);
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
-/* What a call does to the capture of a graph. */
+/* Calls of one name, kind or place. */
 struct calls {
 	uint8_t kind;
 	int64_t count, total_ns, max_ns;
@@ -258,10 +258,9 @@ static void collect_delays_from_end(struct work *work)
 }
 
 /*
- * What the launch of an event says about the time before it, where the
- * device's earlier work ended at busy_until_ns: launched before that, the
- * event was queued; else the device stood idle up to the launch because of the
- * host, and from there on for other reasons.
+ * Judges the time before an event by its launch, where the device's earlier work ended at
+ * busy_until_ns: launched before that, the event was queued; else the device stood idle up to the
+ * launch because of the host, and from there on for other reasons.
  */
 static inline void judge_launch(struct work *work, int64_t busy_until_ns, int64_t launch_ns,
 				int64_t start_ns)

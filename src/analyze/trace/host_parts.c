@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an inference engine's host does while its device waits. Each instant belongs to the
- * innermost function or annotation of the main thread that says what it is for.
+ * Host activity of an inference engine while its device waits. Each instant belongs to the
+ * innermost function or annotation of the main thread whose purpose is known.
  */
 #include "analyze/trace/host_parts.h"
 

@@ -10,7 +10,7 @@ struct time_range {
 	int64_t start_ns, end_ns;
 };
 
-/* What the host does in stretches of time, by its main thread. */
+/* Host activity in stretches of time, by its main thread. */
 struct host_parts {
 	int64_t ns[ENGINE_WORK_COUNT]; /* sums to the length of the stretches */
 	bool is_known; /* a function or annotation of the thread says what it is for */

@@ -39,7 +39,7 @@ static void turns_init(struct turns *turns, const struct analysis_scope *scope,
 	}
 }
 
-/* What is neither may prepare inputs, or choose tokens. */
+/* Is it certainly work of the model? Other kernels may prepare inputs, or choose tokens. */
 static bool is_of_model(const struct turns *turns, uint32_t row)
 {
 	const struct tscope_trace *trace = turns->scope->trace;

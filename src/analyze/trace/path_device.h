@@ -8,7 +8,7 @@
 #include "timeline/timeline.h"
 
 /*
- * What device events and host calls waited for. Each event is an answer once at most, so a
+ * Causes that device events and host calls waited for. Each event is a cause once at most, so a
  * chain of causes ends, whatever a trace says.
  */
 struct path_devices {

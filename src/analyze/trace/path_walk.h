@@ -34,8 +34,9 @@ enum path_line {
 struct path_piece {
 	int64_t start_ns, end_ns;
 	/*
-	 * What ran: a device event, the innermost span of a thread or what loads data; of a
-	 * launch or gap the event behind it. NO_ROW: the host was in nothing that has a name.
+	 * Row of the work: a device event, the innermost span of a thread or the span that loads
+	 * data; of a launch or gap the event behind it. NO_ROW: the host was in no span with a
+	 * name.
 	 */
 	uint32_t row;
 	uint8_t line; /* enum path_line */

@@ -7,7 +7,7 @@
 #include "timeline/timeline.h"
 
 /*
- * What keeps threads from the work, by the names of Python functions
+ * Causes that keep threads from the work, by the names of Python functions
  * (model/trace/python_name.h): of calls within each other that have a cause the outermost has the
  * time, so that no instant of a thread has two causes.
  */

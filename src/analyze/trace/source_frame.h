@@ -29,7 +29,7 @@ uint32_t tsi_open_before(const struct open_rows *rows, uint32_t first, uint32_t 
 uint32_t tsi_source_frame(const struct open_rows *rows, uint32_t track, int64_t t_ns,
 			  uint32_t row_count);
 
-/* What the frames of a trace can say of a place in it. */
+/* Python frames of a trace, to find the code of a place in it. */
 struct frame_sites {
 	struct open_rows rows;
 	bool has_frames, has_modules;

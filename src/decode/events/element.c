@@ -330,9 +330,8 @@ static enum reading read_object(struct attempt *a)
 }
 
 /*
- * What follows an element (left at a->p): a comma or the closing bracket, the
- * next event's brace, the end of the input, or the object's last brace where
- * the bracket is missing.
+ * Checks the end of an element, and leaves a->p there: a comma or the closing bracket, the next
+ * event's brace, the end of the input, or the object's last brace where the bracket is missing.
  */
 static enum reading expect_end(struct attempt *a)
 {

@@ -10,8 +10,8 @@
 #include <tscope/trace.h>
 
 /*
- * What a decoder emits and the model's builder takes: events, pieces of
- * metadata, and counts of what was odd. Decoders know nothing of the model.
+ * Interface from decoders to the model's builder: events, pieces of metadata, and counts of
+ * oddities. Decoders know nothing of the model.
  */
 
 enum {

@@ -539,7 +539,7 @@ static enum tscope_status decode_document(struct input *in, const struct decode_
 	else
 		tsi_fail_nomem(err);
 	tsi_kinds_free(r->scanner.kinds);
-	/* What was looked at counts as read, also behind the place where reading ended. */
+	/* All scanned bytes count as read, also those behind the place where reading ended. */
 	if (r->lanes)
 		tsi_lanes_free(r->lanes);
 	else

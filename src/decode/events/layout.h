@@ -7,8 +7,7 @@
 #include "decode/simd.h"
 
 /*
- * What was learned of the way a writer prints objects. The text between two
- * values of an object,
+ * Learned layout of a writer's objects. The text between two values of an object,
  *
  *	,\n    "pid":
  *

@@ -26,7 +26,7 @@ struct members {
 };
 
 #ifdef TSI_ISA
-/* What tsi_members_next() comes to: members.c, compiled for this instruction set. */
+/* Implementation of tsi_members_next(): members.c, compiled for this instruction set. */
 bool TSI_ISA_NAME(tsi_next_member)(struct members *members, unsigned *field, struct str *value);
 #endif
 

@@ -3,7 +3,7 @@
  * The hot loop: bytes of traceEvents to raw events. Compiled once for each
  * instruction set (see simd.h); the best one is picked at run time.
  *
- * What makes it fast:
+ * Reasons for its speed:
  *   - events that came before are known by heart (kinds.h) and only compared; the rest is for
  *     those that did not, and for finding out which one it is:
  *   - keys and the white space around them are predicted (layout.h) and verified

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each opcode of a pickle does to stack, memo and graph, and which are refused: all that
- * would import, call or set the state of something, or ask the program for an object.
+ * Effects of each opcode of a pickle on stack, memo and graph. Refused are all that would import,
+ * call or set the state of something, or ask the program for an object.
  */
 #include "decode/plain/pickle_machine.h"
 

@@ -274,10 +274,10 @@ static inline bool memoize(struct pickle_machine *m, size_t depth)
 }
 
 /*
- * What pushes a value of the memo or a small integer, and MEMOIZE, in a row: nine of ten opcodes
- * that there are. As long as operands are shown, the stack has room and the memo an entry;
- * whatever is not as usual is left to the table. A branch for each opcode: the processor guesses
- * it and goes on with the next, while a computed length would be waited for.
+ * Fast path for opcodes that push a value of the memo or a small integer, and MEMOIZE, in a row:
+ * nine of ten opcodes in a file. As long as operands are shown, the stack has room and the memo an
+ * entry; whatever is not as usual is left to the table. A branch for each opcode: the processor
+ * guesses it and goes on with the next, while a computed length would be waited for.
  */
 static void take_usual(struct pickle_machine *m)
 {

@@ -135,8 +135,8 @@ struct plain_value tsi_plain_find(const struct plain *plain, struct plain_value 
 				  struct str key);
 
 /*
- * What many dicts have under the same keys: where they stand is looked up when a dict has
- * other keys, or another order of them, than the one before. Set keys and count, the rest 0.
+ * Values that many dicts have under the same keys: their places are looked up when a dict has other
+ * keys, or another order of them, than the one before. Set keys and count, the rest 0.
  */
 enum { PLAIN_PICK_MAX = 16 };
 

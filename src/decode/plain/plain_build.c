@@ -36,7 +36,7 @@ enum tscope_status tsi_build_end(struct plain_build *build, struct plain **ret,
 	return tsi_graph_end(build->plain, &build->err, ret, err);
 }
 
-/* What stands under the shared key, and what is in that. */
+/* Is it the list under the shared key, or a container in it? */
 static bool is_shared(const struct plain_build *build, enum word_tag tag)
 {
 	if (build->level_count == 0)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * What plain data is made of, for its readers, which add to it, and for plain.c, which shows it.
+ * Storage of plain data, for its readers, which add to it, and for plain.c, which shows it.
  *
  * A list, tuple or dict is a number; its word in `objects` says where its content is: 0: it is
  * empty; with CONTENT_IN_HEAP: a row of `heaps`; else an index into `contents`:

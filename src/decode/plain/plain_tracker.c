@@ -9,8 +9,8 @@
  *		Total: 1024 B                   =========  ================
  *	                                        cuda:0     1024 B
  *
- * What it becomes is written in model/memory/memory_tracker.h. A file may end anywhere: what
- * it says is kept, and a cell that says no number of bytes is None.
+ * model/memory/memory_tracker.h documents the result. A file may end anywhere: what it says is
+ * kept, and a cell that says no number of bytes is None.
  */
 #include "decode/plain/plain_reader.h"
 

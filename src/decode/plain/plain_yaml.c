@@ -74,7 +74,9 @@ static unsigned taste_yaml(struct str head)
 
 enum { MAX_NUMBER_BYTES = 128 };
 
-/* What may stand before and between documents: libyaml compares each directive with all others. */
+/*
+ * Limit of the text before and between documents: libyaml compares each directive with all others.
+ */
 enum { MAX_HEAD_BYTES = 64 << 10 };
 
 /* A container that is open. */
@@ -209,7 +211,7 @@ static const struct known_tag known_tags[] = {
 	/* Without items: its arguments alone. */
 	{ TAG_PREFIX "python/object/apply:collections.defaultdict", YAML_SEQUENCE_START_EVENT,
 	  TAG_DEFAULTDICT },
-	/* What the defaultdict would make of a key that it lacks. */
+	/* Factory that a defaultdict has for keys that it lacks. */
 	{ TAG_PREFIX "python/name:builtins.dict", YAML_SCALAR_EVENT, TAG_NAME },
 	{ TAG_PREFIX "python/name:__builtin__.dict", YAML_SCALAR_EVENT, TAG_NAME },
 };

@@ -68,7 +68,7 @@ struct memray_thread {
 	uint32_t name; /* id in names; 0: none */
 };
 
-/* What the records refer to. The frames of an aggregated file are known only at its end. */
+/* Tables that the records refer to. The frames of an aggregated file are known only at its end. */
 struct memray_capture {
 	struct memray_header header;
 	struct intern names;

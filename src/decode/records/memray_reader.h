@@ -7,10 +7,10 @@
 #include "decode/records/memray_lines.h"
 
 /*
- * What the files of the memray reader share. memray_bytes.c takes numbers and texts out of the
- * input, memray_stacks.c keeps threads, frames and stacks, memray_records.c reads the records
- * that all forms have; memray_stream_v7.c, memray_stream_v12.c and memray_aggregated.c know the
- * three forms of files.
+ * Shared by the files of the memray reader. memray_bytes.c takes numbers and texts out of the
+ * input, memray_stacks.c keeps threads, frames and stacks, memray_records.c reads the records that
+ * all forms have; memray_stream_v7.c, memray_stream_v12.c and memray_aggregated.c know the three
+ * forms of files.
  */
 
 /* No number and no record without text or table is longer: this much can be read at once. */

@@ -8,9 +8,9 @@
 #include "model/memory/resident.h"
 
 /*
- * What the host's memory was used for: a memray capture reduced to sums, or what memray itself
- * says of one (`memray stats --json`). While a capture is read, memory grows with what is live
- * and with different stacks, not with records.
+ * Use of the host's memory: a memray capture reduced to sums, or memray's own statistics of one
+ * (`memray stats --json`). While a capture is read, memory grows with what is live and with
+ * different stacks, not with records.
  */
 
 /* Bytes and how many allocations; in what memray says of a capture -1: not said. */

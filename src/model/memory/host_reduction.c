@@ -2,12 +2,12 @@
 /*
  * Reduces the records of a memray capture to sums: by stack, by thread, by allocator, by size.
  *
- * What was live at the peak, stack by stack, is known only once the peak is over, and a capture
- * has millions of moments that were the highest so far. So nothing is copied at any of them:
- * peaks are numbered, and an account remembers the number of the last peak that it knows. When its
- * live memory is about to change after a later peak, what is live now was live then, too: it is put
- * down as at_peak, under the number of the last one. What never changes again is settled at
- * the end. The same is done once for the middle of the capture.
+ * Memory live at the peak, stack by stack, is known only once the peak is over, and a capture has
+ * millions of moments that were the highest so far. So nothing is copied at any of them: peaks are
+ * numbered, and an account remembers the number of the last peak that it knows. When its live
+ * memory is about to change after a later peak, what is live now was live then, too: it is put down
+ * as at_peak, under the number of the last one. Accounts that never change again are settled at the
+ * end. The same is done once for the middle of the capture.
  *
  * A peak is numbered when memory falls from it: of several of equal height it is the last one,
  * as in memray.
@@ -150,8 +150,8 @@ static void remember(struct host_reduction *r, const struct memray_allocation *a
 }
 
 /*
- * What a thread frees before it has made two more allocations is temporary: what memray shows
- * with --temporary-allocations.
+ * Allocations that a thread frees before it has made two more are temporary, as in memray's
+ * --temporary-allocations.
  */
 static void take_temporary(struct host_reduction *r, const struct memray_allocation *a)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `memray stats --json` wrote: totals, sizes, allocators, and the places that allocated most,
+ * Output of `memray stats --json`: totals, sizes, allocators, and the places that allocated most,
  * in bytes and in number. The two lists of places name some in common: a place has one row, and
  * what neither list says of it stays unknown. Anything but the totals may be missing.
  */

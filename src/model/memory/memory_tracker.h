@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * What torch's memory trackers say of one call (fsdp_mem_rank_*.log): bytes by kind at the peak,
- * and at each state of each module. The reader of such logs (plain_tracker.c) yields
+ * Statistics of torch's memory trackers about one call (fsdp_mem_rank_*.log): bytes by kind at the
+ * peak, and at each state of each module. The reader of such logs (plain_tracker.c) yields
  *
  *	{ "tracker": "fsdp", "iteration": 2, "function": "training_step",
  *	  "peak": [ { "device": "cuda:0", "bytes": { "sharded param": 1024 },

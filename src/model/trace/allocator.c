@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the allocators of accelerators said while the trace was taken: PyTorch writes an
- * instant for each block that comes or goes, with the totals of the whole process. The
- * CPU's are left out: its totals count only blocks that came while they were watched.
+ * Allocations on accelerators while the trace was taken: PyTorch writes an instant for each block
+ * that comes or goes, with the totals of the whole process. The CPU's are left out: its totals
+ * count only blocks that came while they were watched.
  */
 #include "base/error.h"
 #include "decode/json.h"

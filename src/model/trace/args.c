@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What events carry in args, for the few classes whose args are read at all:
- * operators, runtime calls, device work. Args are most of a file's bytes, so
- * each object is walked once, with the layout of those before it.
+ * Reads args of events, for the few classes whose args are read at all: operators, runtime calls,
+ * device work. Args are most of a file's bytes, so each object is walked once, with the layout of
+ * those before it.
  */
 #include "model/trace/args.h"
 

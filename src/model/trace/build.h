@@ -103,7 +103,7 @@ struct event_ids {
 	uint32_t sequence;    /* as that of struct op_ids */
 };
 
-/* What "Sequence number" and "Fwd thread id" say; those that are none have all bits set. */
+/* Store "Sequence number" and "Fwd thread id"; all bits set: none. */
 static inline void tsi_put_sequence(struct event_ids *ids, uint64_t number)
 {
 	const uint32_t mask = (1u << SEQUENCE_BITS) - 1;
@@ -294,7 +294,7 @@ static inline struct work_shape tsi_no_shape(void)
 uint32_t tsi_find_span_kind(struct builder *b, const struct span_kind *kind);
 /* The index in trace->work_shapes. */
 uint32_t tsi_find_work_shape(struct builder *b, const struct work_shape *shape);
-/* What stands beside the row that is added next: of operators, which are most, and of others. */
+/* Add the data beside the row that is added next: of operators, which are most, and of others. */
 static inline void tsi_add_op_ids(struct builder *b, struct event_ids ids)
 {
 	struct tscope_trace *trace = b->trace;

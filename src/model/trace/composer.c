@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Composer's files say besides spans: metadata events (the rank, the moment that all
- * ranks wrote down together), numbers of batches in args, and whose events a merged file holds.
+ * Contents of Composer's files besides spans: metadata events (the rank, the moment that all ranks
+ * wrote down together), numbers of batches in args, and whose events a merged file holds.
  *
  * Its trace handler copies the events of torch.profiler into its own file, with the rank for
  * their pid. Since 2024 torch counts time from the begin of a period of 7889238 s (a quarter

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What operators are called with, as texts. Training makes the same calls a
- * million times, so inputs are put into their form only once for each way in
- * which the file writes them, and looked up as they stand there from then on.
+ * Inputs of operator calls, as texts. Training makes the same calls a million times, so inputs are
+ * put into their form only once for each way in which the file writes them, and looked up as they
+ * stand there from then on.
  */
 #include "decode/json.h"
 #include "model/trace/build.h"

@@ -20,7 +20,7 @@
  *	?	any one character
  *	#	digits, at least one
  *
- * What C++ has mangled is read as it stands: a number before a name ends a word.
+ * Mangled C++ names are read as they stand: a number before a name ends a word.
  */
 
 enum name_depth { NAME_HEAD, NAME_DEEP };

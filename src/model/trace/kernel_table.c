@@ -372,7 +372,7 @@ static const struct row rows[] = {
 	DEEP(GEMM, "ck_tile::..gemm"),
 	DEEP(GEMM, "^cutlass"),
 
-	/* What is left: words of many libraries */
+	/* The rest: words of many libraries */
 	KIND(COPY, "nchwtonhwc"),
 	KIND(COPY, "nhwctonchw"),
 	KIND(COPY, "transpose"),

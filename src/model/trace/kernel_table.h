@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 /*
- * What a kernel does, identified by its name: one table of patterns (kernel_pattern.h), in which
- * the first row that fits and says something about a question answers it.
+ * Kind of a kernel, identified by its name: one table of patterns (kernel_pattern.h), in which the
+ * first row that fits and says something about a question answers it.
  *
  * To add a library: names of its kernels to testdata/kernel_names.tsv, with what they are; then
  * rows, until test_kernel_names is content. To add a kind: a line here, its name in kernel_kind.c.

@@ -165,7 +165,7 @@ static TSI_NOINLINE bool take_row(struct builder *b, const struct raw_repeat *ev
 	return keep_status(b, status, err);
 }
 
-/* What becomes no row but has a time: of its own, as points need more than rows. */
+/* Takes an event that becomes no row but has a time. Not inlined, as points need more stack. */
 static TSI_NOINLINE bool take_moment(struct builder *b, const struct raw_repeat *event,
 				     enum tscope_status *status, struct tscope_error *err)
 {
@@ -230,7 +230,7 @@ static inline bool is_usual(struct builder *b, const struct known_kind *known,
 	}
 }
 
-/* What is only counted comes and goes without a frame on the stack: in some files that is most. */
+/* Events that are only counted need no frame on the stack: in some files they are most. */
 bool tsi_take_repeat(struct event_sink *sink, const struct raw_repeat *event,
 		     enum tscope_status *status, struct tscope_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace may take, where the caller says so. Frames that only name causes go first; host
- * operators are most of a trace, and only the
- * analyses of operators need them: where all that has come takes too much, they are given up, and
- * those to come are counted only. Where the rest is too much, too, the trace is refused.
+ * Memory that a trace may take, where the caller sets a limit. Frames that only name causes go
+ * first; host operators are most of a trace, and only the analyses of operators need them: where
+ * all that has come takes too much, they are given up, and those to come are counted only. Where
+ * the rest is too much, too, the trace is refused.
  */
 #include "base/error.h"
 #include "model/trace/build.h"

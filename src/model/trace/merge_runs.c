@@ -22,8 +22,8 @@ struct merger {
 	struct tscope_trace *trace;
 	struct moving_rows rows, right; /* the trace's; a copy of the run behind */
 	/*
-	 * What stands beside rows of a class keeps its order where only one of the two runs has
-	 * such rows, as with operators and then calls: then the columns are all that moves.
+	 * Data beside rows of a class keeps its order where only one of the two runs has such rows,
+	 * as with operators and then calls. False: only the columns move.
 	 */
 	bool moves_sides;
 	uint32_t right_begin; /* the copy's first row: its blocks are those of the trace */

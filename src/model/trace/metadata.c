@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a file says of itself: the top-level keys beside traceEvents, in any
- * order, before or after the events, and the M events among them. Nothing here
- * is needed to read an event, because it may come last.
+ * Metadata of a file: the top-level keys beside traceEvents, in any order, before or after the
+ * events, and the M events among them. Nothing here is needed to read an event, because it may come
+ * last.
  */
 #include "decode/json.h"
 #include "model/trace/build.h"

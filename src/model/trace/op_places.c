@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What args and names of annotations say of modules and of lines of code, where no frames do:
+ * Modules and lines of code from args and names of annotations, where there are no frames:
  * operators of TorchScript say the modules around them, older profilers the call stack of each
  * operator, kernels of graphs the module that they were captured in.
  */

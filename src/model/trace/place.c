@@ -61,7 +61,7 @@ static void count_rows(const struct spans *spans, struct row_cursor *places, str
 	}
 }
 
-/* Tells the tracks their counts, puts them in order, and the borders of their rows likewise. */
+/* Sets the counts of the tracks, puts them in order, and the borders of their rows likewise. */
 static void place_tracks(struct placer *p, const struct row_cursor *counts, uint32_t *new_index,
 			 struct arena *arena)
 {

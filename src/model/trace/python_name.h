@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 /*
- * What the name of a span of class TSCOPE_SPAN_PYTHON says: which function it is, and what
- * training loops call such a function for.
+ * Parsed name of a span of class TSCOPE_SPAN_PYTHON: its function, and the purpose that such a
+ * function has in training loops.
  */
 struct python_name {
 	struct str function; /* "Logger.info", "<module>", "time.sleep"; never empty in a name */
@@ -28,7 +28,7 @@ enum frame_place tsi_frame_place(struct str name);
 
 enum python_work {
 	PYTHON_OTHER,
-	/* What keeps a thread from the work itself; a step could do without most of it. */
+	/* Causes that keep a thread from the work itself; a step could do without most of them. */
 	PYTHON_DATA,
 	PYTHON_LOGGING,
 	PYTHON_CHECKPOINT,

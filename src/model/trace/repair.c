@@ -119,8 +119,8 @@ static void find_medians(struct repair *r, struct arena *scratch)
 }
 
 /*
- * What the trace certainly spans: ends of host spans and starts of all. Durations of device
- * events prove nothing here.
+ * Measures the time that the trace certainly spans: ends of host spans and starts of all. Durations
+ * of device events prove nothing here.
  */
 static void measure_certain_span(const struct tscope_trace *trace, int64_t *first_ns,
 				 int64_t *last_ns)

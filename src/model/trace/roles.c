@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kinds of spans are by their names, once all are there: which kernels communicate, what
- * a runtime call does, where a copy goes.
+ * Roles of span kinds by their names, once all are there: which kernels communicate, what a runtime
+ * call does, where a copy goes.
  */
 #include "model/trace/build.h"
 

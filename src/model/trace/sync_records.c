@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who waits for whom, where PyTorch was told to record it ("cuda_sync"): streams for
- * events, calls for streams and events. The records are no work and no rows: they stand
- * beside the calls that they explain, to which link.c binds them.
+ * Who waits for whom, where PyTorch was set to record it ("cuda_sync"): streams for events, calls
+ * for streams and events. The records are no work and no rows: they stand beside the calls that
+ * they explain, to which link.c binds them.
  */
 #include "decode/json.h"
 #include "model/trace/build.h"

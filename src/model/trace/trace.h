@@ -120,8 +120,8 @@ struct spans {
 };
 
 /*
- * What operators are called with; calls that the file writes alike share one. All
- * are ids of texts, 0: the file does not say.
+ * Inputs of operator calls; calls that the file writes alike share one. All are ids of texts, 0:
+ * the file does not say.
  */
 struct op_inputs {
 	uint32_t signature; /* input dims and types: "[[8, 128], [128, 64]] float, float" */
@@ -315,8 +315,8 @@ struct device {
 };
 
 /*
- * What a rank of a Composer job writes when its recording begins: who it is, and the moment
- * that all ranks wrote down together, after a barrier.
+ * Metadata that a rank of a Composer job writes when its recording begins: who it is, and the
+ * moment that all ranks wrote down together, after a barrier.
  */
 struct composer_rank {
 	uint32_t pid, tid;     /* ids of the texts of the thread that says so */
