@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tscope this is and which libraries it was built with. What needs one that
- * was left out is still recognised in an input; the error then sends people to
- * `tscope --version`, and this is what they find there.
+ * Which tscope this is and which libraries it was built with. An input that needs one that was left
+ * out is still recognised; the error then sends people to `tscope --version`, and this is what they
+ * find there.
  */
 #include <tscope/tscope.h>
 

@@ -72,7 +72,7 @@ void tscope_diff_free(struct tscope_diff *diff); /* NULL is fine */
 /* The facts of the comparison. */
 const struct tscope_analysis *tscope_diff_analysis(const struct tscope_diff *diff);
 
-/* One side. What it points to lives as long as the comparison. */
+/* One side. Its pointers are valid as long as the comparison. */
 struct tscope_diff_side {
 	const char *path;             /* as it was given */
 	const struct tscope_run *run; /* NULL: a saved report */

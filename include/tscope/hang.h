@@ -58,7 +58,7 @@ struct tscope_hang_input {
 size_t tscope_hang_input_count(const struct tscope_hang *hang);
 struct tscope_hang_input tscope_hang_input(const struct tscope_hang *hang, size_t index);
 
-/* The facts. What comes of it holds nothing of the dumps; the caller frees. */
+/* The facts. The result holds nothing of the dumps; the caller frees it. */
 enum tscope_status tscope_hang_analyze(struct tscope_analysis **ret, const struct tscope_hang *hang,
 				       const struct tscope_analysis_options *options,
 				       struct tscope_error *err);

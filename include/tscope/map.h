@@ -48,8 +48,8 @@ bool tscope_map_is_done(const struct tscope_map *map, size_t index, const char *
 size_t tscope_map_batch(const struct tscope_map *map);
 
 /*
- * Reads files, several at once; what was read before goes. What is wrong with one of them
- * tscope_map_outcome() says.
+ * Reads files, several at once; what was read before goes. tscope_map_outcome() gives the error of
+ * each.
  */
 enum tscope_status tscope_map_read(struct tscope_map *map, const size_t *indices, size_t count,
 				   struct tscope_error *err);
@@ -73,9 +73,9 @@ enum tscope_status tscope_map_write(FILE *out, const struct tscope_map *map, siz
 struct tscope_merge;
 
 /*
- * Reads the files of paths, or of folders, and checks each record. What a run could not read is
- * refused, and so are files that are not mapped. Of the options those of input are used; NULL:
- * none.
+ * Reads the files of paths, or of folders, and checks each record. Records that a run could not
+ * read are refused, and so are files that are not mapped. Of the options those of input are used;
+ * NULL: none.
  */
 enum tscope_status tscope_merge_open(struct tscope_merge **ret, const char *const *paths,
 				     size_t count, const struct tscope_trace_options *options,

@@ -7,10 +7,10 @@
 
 /*
  * A file about memory of the device or of the host: a snapshot of CUDA's caching allocator, a
- * memory timeline of torch.profiler, statistics of finetuning-scheduler, tables of
- * torch's memory trackers, a capture of memray. What is in it becomes facts (snapshot.*,
- * memory_timeline.*, memory_stats.*, memory_tracker.*, host_memory.*), which rules, gates and
- * reports take like those of a trace.
+ * memory timeline of torch.profiler, statistics of finetuning-scheduler, tables of torch's memory
+ * trackers, a capture of memray. Its contents become facts (snapshot.*, memory_timeline.*,
+ * memory_stats.*, memory_tracker.*, host_memory.*), which rules, gates and reports take like those
+ * of a trace.
  */
 struct tscope_memory;
 
@@ -67,8 +67,8 @@ struct tscope_memory_info {
 const struct tscope_memory_info *tscope_memory_info(const struct tscope_memory *memory);
 
 /*
- * Analyses a file. earlier: one of the same process from before, for growth, or NULL. What
- * comes of it holds nothing of either; the caller frees.
+ * Analyses a file. earlier: one of the same process from before, for growth, or NULL. The result
+ * holds nothing of either; the caller frees it.
  */
 enum tscope_status tscope_memory_analyze(struct tscope_analysis **ret,
 					 const struct tscope_memory *memory,

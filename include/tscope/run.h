@@ -68,7 +68,7 @@ const char *tscope_run_apart(const struct tscope_run *run);
 const char *tscope_run_missing_ranks(const struct tscope_run *run);
 const char *tscope_run_incomplete(const struct tscope_run *run);
 
-/* Facts of the whole run. What is not reduced over ranks is that of the lowest rank. */
+/* Facts of the whole run. Facts that are not reduced over ranks are those of the lowest rank. */
 const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run);
 
 /* Ranks, in ascending order. A run has at least one. */

@@ -27,11 +27,10 @@
  *					&(struct tscope_run_report){ run, diagnosis, NULL, 0 },
  *					&(struct tscope_report_options){ 0 }, &err);
  *
- * Ownership: every object is freed by its own _free function (NULL is fine),
- * in the reverse of the order in which they were made; an object must outlive
- * those made from it. What a function hands out as const lives as long as the
- * object it came from. Nothing is global: different threads may work on
- * different objects, and read the same one.
+ * Ownership: every object is freed by its own _free function (NULL is fine), in the reverse of the
+ * order in which they were made; an object must outlive those made from it. An object that a
+ * function returns as const lives as long as the object it came from. Nothing is global: different
+ * threads may work on different objects, and read the same one.
  */
 #include <tscope/analysis.h>
 #include <tscope/device.h>

@@ -7,8 +7,8 @@
 #include <tscope/analysis.h>
 
 /*
- * Facts and tables of a trace, or of a file about memory, whose input is closed. What is read is
- * written to *analysis, which the caller frees; NULL where something is wrong before it.
+ * Facts and tables of a trace, or of a file about memory, whose input is closed. Reading writes the
+ * analysis to *analysis, which the caller frees; NULL where something is wrong before it.
  */
 void tsi_code_analysis(struct codec *codec, struct tscope_analysis **analysis);
 

@@ -121,8 +121,8 @@ struct analyzer {
 	bool needs_several_ranks;
 	/*
 	 * Fills the sheet for a scope. With def.per_device it is called once for each device and
-	 * once for all of them. What cannot be computed is left absent. It cannot fail: the sheet
-	 * remembers if memory ran out.
+	 * once for all of them. Facts that cannot be computed are left absent. It cannot fail: the
+	 * sheet remembers if memory ran out.
 	 */
 	void (*fill)(const struct analysis_scope *scope, struct fact_sheet *out);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The counterpart of src/report/json_parts.c: what that writes of an analysis is read back by the
- * same definitions. What is not there, or is of another kind than it should be, is absent.
+ * same definitions. Values that are missing, or of another kind than they should be, are absent.
  */
 #include "analyze/saved_facts.h"
 
@@ -15,7 +15,7 @@
 /* Size of an analysis without any fact, in values. */
 enum { ANALYSIS_VALUES = 512 };
 
-/* The sheet that is being filled. What fails first stays; all calls after it do nothing. */
+/* The sheet that is being filled. The first failure stays; all calls after it do nothing. */
 struct filling {
 	struct saved_facts_reader *reader;
 	struct tscope_analysis *analysis;

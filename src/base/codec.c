@@ -289,7 +289,7 @@ static uint64_t read_number(struct codec *codec, const struct field *field, cons
 	return 0;
 }
 
-/* One member of all items. What is wrong leaves the rest of them as they were: zero. */
+/* One member of all items. An error leaves the rest of them as they were: zero. */
 static void code_column(struct codec *codec, const struct field *field, char *at, size_t item_bytes,
 			size_t count)
 {

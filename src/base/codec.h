@@ -20,8 +20,8 @@
  * signed ones with the sign in the lowest bit, reals as 8 bytes, lowest first.
  *
  * Bytes that are read may say anything: what they count is checked against the bytes that are left
- * before there is room made for it, and each number against its limit. What is wrong is sticky, as
- * is the lack of memory; everything read after it is zero or empty.
+ * before there is room made for it, and each number against its limit. Errors are sticky, as is the
+ * lack of memory; everything read after it is zero or empty.
  */
 enum { CODEC_LIMIT_COUNT = 16 };
 

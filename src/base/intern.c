@@ -40,7 +40,7 @@ enum {
 /*
  * Ids count up: threads, correlations, "layer_17". Texts alike but for the last character begin
  * their search in one group of sixteen slots, so that of ten such texts one waits for memory where
- * the table is larger than the caches. What the group lacks of the character stands in the
+ * the table is larger than the caches. Bits of the character that the group lacks stand in the
  * upper bits.
  */
 static uint32_t hash_of(struct str text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of jobs as a closed queue that all threads empty. What a job says is kept beside it
+ * A table of jobs as a closed queue that all threads empty. The result of a job is kept beside it
  * until all have ended, so that the outcome does not depend on who was faster.
  */
 #include "base/parallel.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tscope trend: the newest run against those before it, and where figures changed for good. What
- * it makes is a comparison, which cmd_diff.c reports.
+ * tscope trend: the newest run against those before it, and where figures changed for good. The
+ * result is a comparison, which cmd_diff.c reports.
  */
 #include "command.h"
 #include "diff_report.h"

@@ -9,7 +9,7 @@
 
 /*
  * .tscope.yaml: options of a project, by their names without dashes; those of one command stand in
- * a section of its name. What the names mean is not known here.
+ * a section of its name. The meaning of the names is not known here.
  */
 
 #define PROJECT_FILE ".tscope.yaml"

@@ -150,7 +150,7 @@ static bool align_by_sequence(struct op_alignment *alignment)
 
 /*
  * The captures of all ranks have in common what lies between the first and the last instance that
- * is on all of them. What some lack before and after that, they may have lost to their captures.
+ * is on all of them. Instances that some lack before and after that may lie outside their captures.
  */
 static void find_window(struct op_alignment *alignment)
 {

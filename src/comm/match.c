@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the same collective on all ranks of each group. What differs between them, or is not on
- * all of them, is counted and not matched.
+ * Finds the same collective on all ranks of each group. Ops that differ between them, or are not on
+ * all of them, are counted and not matched.
  */
 #include "comm/alignment.h"
 

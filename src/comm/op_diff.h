@@ -18,8 +18,8 @@ enum { MAX_DIFFERENCES = 128 };
 
 /*
  * Compares both from end to end. alignment->forward then says of each op of `own` where it is in
- * `model`; as many ops in a row as differ on both sides stand for one another. What does not follow
- * from the sequences alone is in doubt.
+ * `model`; as many ops in a row as differ on both sides stand for one another. Pairs that do not
+ * follow from the sequences alone are in doubt.
  */
 void tsi_op_diff_closed(struct op_alignment *alignment, struct op_range model, struct op_range own);
 

@@ -2,8 +2,8 @@
 /*
  * Finds the process groups of a run in what each rank says of them. A group is its members, and
  * what it is called where several have the same: the description, or the name if ranks agree on
- * names (in some versions "5" on one rank is "7" on another). Messages between two ranks are of
- * the pair, whatever group they go over. What does not state its members is left to
+ * names (in some versions "5" on one rank is "7" on another). Messages between two ranks are of the
+ * pair, whatever group they go over. Groups that do not state their members are left to
  * infer_groups.c.
  */
 #include "comm/group_search.h"

@@ -20,7 +20,7 @@
  *	transfer  the shortest duration of the members; where clocks are known not more than from
  *	          the last begin to the first end
  *	tail      of a member of a synchronising collective, where clocks are known: from the first
- *	          end of the members to its own. What kept it there is this rank's alone, and stays
+ *	          end of the members to its own. It has a cause on this rank alone, and stays
  *	RESUME    not before the end of its op
  *	READY     of a launch that members of a group were seen to wait with for their last: not
  *	          before the work before it is done on all of them (replay_barriers.c)

@@ -14,8 +14,8 @@ struct step_sample {
 
 /*
  * Where logs have more points than max_points in all, keeps those of as many whole steps as have so
- * many, and of one at least: steps that count and that all ranks have, chosen evenly. What the
- * points of a step add up to, tsi_rank_log_sum_steps(), stays of all steps.
+ * many, and of one at least: steps that count and that all ranks have, chosen evenly. Sums of the
+ * points of a step, tsi_rank_log_sum_steps(), stay for all steps.
  */
 struct step_sample tsi_rank_logs_sample(struct rank_log *logs, size_t count, size_t max_points);
 

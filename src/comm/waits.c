@@ -5,8 +5,8 @@
  * each of them the last transfer_ns of it are transfer, and what comes before is waiting.
  *
  * Of the time that a rank stood still an instant is transfer where any such op is in its transfer,
- * else waiting where any of them runs, else it is not divided: that is other communication. What
- * is left of the step is the rank's own time.
+ * else waiting where any of them runs, else it is not divided: that is other communication. The
+ * rest of the step is the rank's own time.
  */
 #include "comm/world.h"
 

@@ -22,9 +22,9 @@
 #endif
 
 /*
- * How many of eight characters are digits, up to the first that is none. What is below '0' goes
- * below 0 by the difference, what is above '9' beyond 0x7f by the sum, and what is beyond
- * 0x7f stays there by one of the two. Carries reach only characters behind the first one.
+ * How many of eight characters are digits, up to the first that is none. Characters below '0' go
+ * below 0 by the difference, those above '9' beyond 0x7f by the sum, and those beyond 0x7f stay
+ * there by one of the two. Carries reach only characters behind the first one.
  */
 static inline unsigned count_digits(uint64_t chars)
 {
@@ -99,8 +99,8 @@ static inline unsigned take_digits(const char *p, uint64_t *value)
 #if defined(TSI_SCAN_AVX2)
 
 /*
- * Turns the digits among sixteen characters into values, and counts the leading ones. What the
- * constants are is hidden: the compiler would make them anew for each number, with as many
+ * Turns the digits among sixteen characters into values, and counts the leading ones. The values of
+ * the constants are hidden: the compiler would make them anew for each number, with as many
  * instructions as all the rest takes.
  */
 static inline unsigned count_16_digits(__m128i *chars)

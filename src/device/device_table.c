@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The devices. Figures are what vendors publish for dense products, in the unit in
- * which they do: TFLOP/s, TOP/s of int8. What is disputed between sources is left
- * out, or its row says so and has a 'C'.
+ * The devices. Figures are what vendors publish for dense products, in the unit in which they do:
+ * TFLOP/s, TOP/s of int8. Figures that sources dispute are left out, or their row says so and has a
+ * 'C'.
  */
 #include "device/device_table.h"
 

@@ -6,8 +6,7 @@
 
 /*
  * Tests over the steps of two analyses: of their time, and of each of its parts, the columns
- * line_…, phase_… and host_… of series.steps. What counts are steps without a mark that have a
- * time.
+ * line_…, phase_… and host_… of series.steps. Only steps with a time and no mark count.
  */
 struct step_test {
 	const char *column;              /* of series.steps */

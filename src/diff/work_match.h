@@ -10,8 +10,8 @@
 /*
  * Which kernel (or operator) of A is which of B: first those of one name, then those whose names
  * are equal once normalised (kernel_name.h), then those that the same operator launches with the
- * same shapes. What one such operator launched in A and no longer does, and launches in B and did
- * not before, is replaced: one by several, or several by one.
+ * same shapes. Kernels that one such operator launches in A only are replaced by those that it
+ * launches in B only: one by several, or several by one.
  */
 struct work_item {
 	const char *name;

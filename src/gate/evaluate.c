@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evaluates gates: the last step from facts and findings to an exit code. What
- * is not known trips, what is doubtful is undecided, and the reason says so.
+ * Evaluates gates: the last step from facts and findings to an exit code. Gates on unknown facts
+ * trip, those on doubtful ones are undecided, and the reason says so.
  */
 #include "gate/evaluate.h"
 

@@ -8,7 +8,7 @@
 /*
  * Why the job stands still. Each rank waits in its first call that is not complete; that call waits
  * for members who have not made it, and these wait in calls of their own: the end of such a chain
- * is to blame, or a chain that closes. What the dumps do not show is nobody's fault.
+ * is to blame, or a chain that closes. Calls that the dumps do not show are nobody's fault.
  */
 #define HANG_KINDS(X)                                                                              \
 	X(HANG_NONE, "none")                                                                       \

@@ -205,8 +205,8 @@ static bool shares_culprit(const struct wait_op *a, const struct wait_op *b)
 }
 
 /*
- * Who is seen to be wrong comes first. What all called and does not end explains why a rank without
- * a dump is waited for, but not the other way round.
+ * Who is seen to be wrong comes first. A call that all made and that does not end explains why a
+ * rank without a dump is waited for, but not the other way round.
  */
 static int certainty(const struct wait_op *op)
 {

@@ -38,9 +38,9 @@ void tsi_inflate_reset(struct inflate *inflate)
 	/* Keep the CRC, but leave header and trailer to us. */
 	state->crc_flag = ISAL_GZIP_NO_HDR;
 	/*
-	 * Damaged data may use codes that it does not define, and so get at what is
-	 * left of the members before. What comes out shall not depend on these: with
-	 * several threads they are not always the same.
+	 * Damaged data may use codes that it does not define, and so get at what is left of the
+	 * members before. The output shall not depend on these: with several threads they are not
+	 * always the same.
 	 */
 	memset(state->tmp_out_buffer, 0, sizeof(state->tmp_out_buffer));
 	memset(&state->lit_huff_code, 0, sizeof(state->lit_huff_code));

@@ -10,8 +10,8 @@
 #include <tscope/error.h>
 
 /*
- * A window over the bytes of a reader: peek shows, consume moves on. What
- * tsi_input_peek promises (input.h) is kept here.
+ * A window over the bytes of a reader: peek shows, consume moves on. It keeps the promises of
+ * tsi_input_peek (input.h).
  *
  * Bytes are shown where they were read, inside a block. Only what is left of
  * one block when more is asked for is copied: in front of the next block,

@@ -252,7 +252,7 @@ struct doc {
 	bool *lacks_memory;                   /* for a format that needs more of it; or NULL */
 };
 
-/* Appends a copy of a node; NULL without memory. What the functions below append is easier said. */
+/* Appends a copy of a node; NULL without memory. The functions below are shorthand for it. */
 struct doc_node *tsi_doc_add(struct doc *doc, const struct doc_node *node);
 
 /* Drops what was appended behind a node. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The data that the page's pictures are drawn from: tables of facts column by column, timelines and
- * trees, as JSON in which no "<" can end the element that holds it. What is large is compressed,
- * where zlib is there: browsers have what undoes it.
+ * trees, as JSON in which no "<" can end the element that holds it. Large parts are compressed,
+ * where zlib is there: browsers can decompress them.
  */
 #include "analyze/lookup.h"
 #include "config.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lowest layer of the JSON report: punctuation, layout and escapes. What
- * the report holds is decided in report_json.c.
+ * The lowest layer of the JSON report: punctuation, layout and escapes. The contents of the report
+ * are decided in report_json.c.
  */
 #include "report/json_writer.h"
 

@@ -67,8 +67,9 @@ void tsi_panel_append(const struct panel *panel, const char **text, const char *
 /* ---- nodes ---- */
 
 /*
- * A section's title with its light, and why the analyzer's figures must not be believed. What a
- * finding says of the analyzer's facts outweighs the light. NULL: no analyzer stands behind it.
+ * A section's title with its light, and why the analyzer's figures must not be believed. The
+ * severity of a finding on the analyzer's facts outweighs the light. NULL: no analyzer stands
+ * behind it.
  */
 TSI_PRINTF(5, 6)
 void tsi_panel_title(const struct panel *panel, enum doc_tone light, const char *analyzer,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run as tscope diff and tscope trend read it again: the JSON of a report, laid out for its
- * size, without what no comparison and no rule reads. What is missing in it is absent, so a later
- * version reads it, too.
+ * A run as tscope diff and tscope trend read it again: the JSON of a report, laid out for its size,
+ * without what no comparison and no rule reads. Values missing in it are absent, so a later version
+ * reads it, too.
  */
 #include "report/json_parts.h"
 #include "report/reporter.h"

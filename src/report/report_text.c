@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text report: prints a document for a terminal, node by node. What a role looks like is a row
+ * The text report: prints a document for a terminal, node by node. The look of each role is a row
  * of the table below; tables and comparisons are text_table.c and text_change.c.
  */
 #include "report/reporter.h"

@@ -91,8 +91,8 @@ static bool is_telling(const struct panel *panel, const struct change *fact)
 }
 
 /*
- * Is it real, and large enough to matter? Texts and what had been 0 always are. What nothing tests
- * is taken for real where the step changed, since then there is more than noise.
+ * Is it real, and large enough to matter? Texts and what had been 0 always are. A change that
+ * nothing tests is taken for real where the step changed, since then there is more than noise.
  */
 static bool is_worth(const struct panel *panel, const struct change *fact)
 {

@@ -258,8 +258,8 @@ static bool is_whole(const struct line_parts *parts)
 }
 
 /*
- * Is the part worth a word: a quarter of the line or more? What kernels are called differs between
- * devices by nature: then operators say more.
+ * Is the part worth a word: a quarter of the line or more? Names of kernels differ between devices
+ * by nature: then operators say more.
  */
 static bool is_part_worth(const struct panel *panel, const struct line_parts *parts)
 {

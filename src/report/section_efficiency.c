@@ -44,8 +44,7 @@ static void put_lines(const struct panel *panel, int64_t wall_ns)
 }
 
 /*
- * Coverage as people read it. What is a lower bound because of it never reads as if it were
- * enough.
+ * Coverage as people read it. A coverage that makes a lower bound never reads as if it were enough.
  */
 static const char *name_coverage(const struct panel *panel)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections about a snapshot of CUDA's allocator: what filled the memory, when,
- * and what of it is in pieces. What is said of who allocated it is section_sites.c, of a failed
- * request section_oom.c.
+ * Sections about a snapshot of CUDA's allocator: what filled the memory, when, and what of it is in
+ * pieces. The sections about who allocated it are section_sites.c's, about a failed request
+ * section_oom.c's.
  */
 #include "report/section.h"
 #include "report/snapshot_words.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lowest layer of the text report: cells, bars and colours, and the wall
- * between the texts of an input and the terminal. What is shown where is
- * decided by report_text.c.
+ * The lowest layer of the text report: cells, bars and colours, and the wall between the texts of
+ * an input and the terminal. The layout is decided by report_text.c.
  */
 #include "report/text_writer.h"
 

@@ -330,8 +330,8 @@ static bool is_urgent(const struct kept *kept)
 }
 
 /*
- * A gain weighs as much as it is certain; a finding without one as the least of its severity. What
- * a rule itself calls a remark stands behind the causes that others name.
+ * A gain weighs as much as it is certain; a finding without one as the least of its severity. A
+ * finding that its rule calls a remark stands behind the causes that others name.
  */
 static double weight_of(const struct kept *kept, int64_t gain_ns, int64_t step_ns)
 {

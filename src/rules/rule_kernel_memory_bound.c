@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * KERNEL.MEMORY_BOUND: kernels that compute little for what they read and write. What runs
+ * KERNEL.MEMORY_BOUND: kernels that compute little for what they read and write. Kernels that run
  * directly one after the other on a stream could be one kernel, which reads and writes once.
  */
 #include "rules/budget_share.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * MEMORY.FRAGMENTATION: even at its peak the allocator holds much more than it has handed out, and
- * memory is short. What lies idle between steps, before a flush or on a device with room to spare
- * costs nothing: peaks are compared with peaks, and with the device's memory.
+ * memory is short. Memory that lies idle between steps, before a flush or on a device with room to
+ * spare costs nothing: peaks are compared with peaks, and with the device's memory.
  */
 #include "rules/rule.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MEMORY.HOST_GROWTH: the process takes more and more of the host's memory. What it holds after
- * the first half of a capture it holds for good: models, caches, data sets. What comes on top of
- * that in the second half, and keeps coming, is not in use but kept alive. A capture of a
- * script that runs for seconds only shows how it starts, so it is not judged.
+ * MEMORY.HOST_GROWTH: the process takes more and more of the host's memory. Memory held after the
+ * first half of a capture is held for good: models, caches, data sets. Memory added on top of that
+ * in the second half, and still growing, is not in use but kept alive. A capture of a script that
+ * runs for seconds only shows how it starts, so it is not judged.
  */
 #include "rules/rule.h"
 

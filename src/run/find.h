@@ -59,11 +59,10 @@ struct run_files {
 };
 
 /*
- * For each path: a file, a folder, or a name P where folders P_rank0, P_rank1 …
- * stand (also beside a folder P). TSCOPE_E_IO: a path does not exist, or is
- * a folder that cannot be read (the message names it); TSCOPE_E_LIMIT. An empty
- * result is no failure. The caller frees files->arena, on failure, too. What is found twice is
- * there twice: see settle.h.
+ * For each path: a file, a folder, or a name P where folders P_rank0, P_rank1 … stand (also beside
+ * a folder P). TSCOPE_E_IO: a path does not exist, or is a folder that cannot be read (the message
+ * names it); TSCOPE_E_LIMIT. An empty result is no failure. The caller frees files->arena, on
+ * failure, too. A file found twice is listed twice: see settle.h.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_find_files(struct run_files *files, const char *const *paths,

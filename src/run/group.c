@@ -379,8 +379,8 @@ static void find_rank(struct run_item *item, const struct run_item *sayers, size
 }
 
 /*
- * Items that decide nothing, which stand behind `leader_count` others. What these say of ranks
- * goes first, in a folder as in the run.
+ * Items that decide nothing, which stand behind `leader_count` others. Their own statements of
+ * ranks go first, in a folder as in the run.
  */
 static void group_followers(struct run_item *items, size_t leader_count, size_t count)
 {

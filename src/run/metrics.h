@@ -102,8 +102,8 @@ struct metric_source {
 	/* The name of the metric in the path of its file; empty: none. NULL: never any. */
 	struct str (*name)(const char *path);
 	/*
-	 * Reads one file to its end; name is that of its path. What is broken is counted, and
-	 * the rest is read.
+	 * Reads one file to its end; name is that of its path. Broken parts are counted, and the
+	 * rest is read.
 	 */
 	enum tscope_status (*read)(struct input *in, struct str name, struct metric_log *log,
 				   struct tscope_error *err);

@@ -17,7 +17,8 @@
  *	end      a frame of kind 0 that holds two u32 as they are: how many frames came before it,
  *	         and the CRC-32C of all bytes of the record before it
  *
- * Numbers have their lowest byte first. What frames hold is said by session/rank_record.c.
+ * Numbers have their lowest byte first. The contents of frames are documented in
+ * session/rank_record.c.
  */
 enum {
 	RANK_FILE_VERSION = 4,

@@ -22,12 +22,11 @@ struct scalar_part {
 };
 
 /*
- * Joins metrics to the steps of a rank by the number of the step: all of them become scalars,
- * the loss, too, until tsi_scalars_settle(). A step without a record gets one that holds
- * nothing else, no time either; records stay in the order of time, which is that of numbers
- * where it is known for one of two. What the job's own records say of a name and step stays; of
- * what several parts say, the last holds. Values that are of no step (is_sample) are left out.
- * O((n + m) log n).
+ * Joins metrics to the steps of a rank by the number of the step: all of them become scalars, the
+ * loss, too, until tsi_scalars_settle(). A step without a record gets one that holds nothing else,
+ * no time either; records stay in the order of time, which is that of numbers where it is known for
+ * one of two. Values of the job's own records for a name and step stay; of values from several
+ * parts, the last holds. Values that are of no step (is_sample) are left out. O((n + m) log n).
  */
 void tsi_scalars_join(struct step_series *steps, const struct scalar_part *parts,
 		      size_t part_count);

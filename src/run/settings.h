@@ -7,8 +7,8 @@
 /*
  * Environment and configuration of a job as pairs of texts. The value of a JSON string is what
  * stands in it, that of anything else its JSON in one form (decode/json_normal.h): equal values
- * have equal texts. What is too long is cut, and says its length and a hash, so that two that
- * differ still do. Settings are those of a series, which says where memory ran out.
+ * have equal texts. A text that is too long is cut, and says its length and a hash, so that two
+ * that differ still do. Settings are those of a series, which says where memory ran out.
  */
 enum {
 	SETTING_MAX_NAME_BYTES = 256,

@@ -7,10 +7,9 @@
 #include "timeline/timeline.h"
 
 /*
- * The steps of one rank, whichever source they came from: the records that the
- * job wrote itself (steps.jsonl), the timeline of a trace, or both joined by
- * step number. What the analyzers of a run read, and what `tscope export`
- * writes. Times are integer nanoseconds.
+ * The steps of one rank, whichever source they came from: the records that the job wrote itself
+ * (steps.jsonl), the timeline of a trace, or both joined by step number. The analyzers of a run
+ * read them, and `tscope export` writes them. Times are integer nanoseconds.
  */
 
 enum step_has {
@@ -279,8 +278,8 @@ static inline bool tsi_step_is_timed(const struct step_record *record)
 }
 
 /*
- * Do its loss and its gradient's norm take part in theirs? What is odd about the time of a step
- * at an end of a capture is not odd about these.
+ * Do its loss and its gradient's norm take part in theirs? A step at an end of a capture has an
+ * odd time, but they are not odd.
  */
 static inline bool tsi_step_is_trained(const struct step_record *record)
 {

@@ -378,9 +378,9 @@ static const char *name_foreign(const struct run_file *file, const struct verdic
 }
 
 /*
- * A file of a folder that is not about memory, whatever its ending. What kept it from being read
- * may have cost the snapshot of the rank that died, and is reported, unless it is an archive: that
- * is a checkpoint of torch.save().
+ * A file of a folder that is not about memory, whatever its ending. An error in reading it may have
+ * cost the snapshot of the rank that died, and is reported, unless it is an archive: that is a
+ * checkpoint of torch.save().
  */
 static void leave_out_unlike_memory(struct run_file *file, const struct verdict *verdict,
 				    struct arena *arena)
@@ -409,7 +409,7 @@ static bool is_named_like_rank(const struct run_file *file)
 		tsi_str_starts(name, "steps."));
 }
 
-/* Nothing in its bytes shows a format: its name may. What was lost of a rank is a problem. */
+/* Nothing in its bytes shows a format: its name may. A lost file of a rank is a problem. */
 static void leave_out(struct run_file *file, const struct verdict *verdict, struct arena *arena)
 {
 	if (verdict->loss && is_named_like_rank(file)) {

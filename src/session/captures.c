@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces of the capture of graphs (capture_trace.h). What is captured does not run: they are no
- * step and no rank of a run, so that a run that has anything else leaves them out.
+ * Traces of the capture of graphs (capture_trace.h). Captured work does not run: they are no step
+ * and no rank of a run, so that a run that has anything else leaves them out.
  */
 #include "session/session.h"
 

@@ -7,8 +7,8 @@
 #include <tscope/run.h>
 
 /*
- * Reads the file where it is a saved report, as *is_saved says. What cannot be opened is none: who
- * reads it as something else knows the remedies.
+ * Reads the file where it is a saved report, as *is_saved says. A file that cannot be opened is
+ * none: whoever reads it as something else knows the remedies.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_saved_open(struct saved_report *ret, const char *path,

@@ -63,10 +63,7 @@ void tsi_run_note(struct run_notes *notes, const char *format, ...);
 
 /* ---- reading ---- */
 
-/*
- * Reads those files of a run that were not read before. What is wrong with a file stands in its
- * load.
- */
+/* Reads those files of a run that were not read before. An error of a file stands in its load. */
 TSI_MUST_CHECK
 enum tscope_status tsi_session_read(struct run_sources *ret, struct session *session,
 				    const struct run_files *files, struct tscope_error *err);

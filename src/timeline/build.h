@@ -6,8 +6,8 @@
 #include "timeline/timeline.h"
 
 /*
- * The stages of tscope_timeline_build(), in their order; each fills its part of the timeline. What
- * lasts comes from timeline->arena, what is needed meanwhile from timeline->scratch; these remember
+ * The stages of tscope_timeline_build(), in their order; each fills its part of the timeline.
+ * Lasting data comes from timeline->arena, temporary data from timeline->scratch; these remember
  * whether there was memory.
  */
 

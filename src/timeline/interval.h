@@ -13,7 +13,10 @@ struct interval {
 	int64_t start_ns, end_ns;
 };
 
-/* A zeroed set is empty. What grows one takes the arena of its items, which remembers failures. */
+/*
+ * A zeroed set is empty. Functions that grow one take the arena of its items, which remembers
+ * failures.
+ */
 struct interval_set {
 	struct interval *items;
 	size_t count, capacity;

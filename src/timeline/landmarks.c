@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first stage of the timeline: finds the host spans that say where steps
- * begin and what a thread waits for. What a name means stands in one table;
- * each distinct name is looked up once. A call means that its thread waits when
- * it synchronises, or when it is a copy that came back only after the copying.
+ * The first stage of the timeline: finds the host spans that say where steps begin and what a
+ * thread waits for. The meaning of names stands in one table; each distinct name is looked up once.
+ * A call means that its thread waits when it synchronises, or when it is a copy that came back only
+ * after the copying.
  */
 #include "timeline/landmarks.h"
 

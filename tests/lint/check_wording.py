@@ -55,9 +55,11 @@ COMMENTS = (
 BEGINNINGS = (
     (r"Of (?!course)", "say what it is: \"The largest of …\", \"For …\""),
     (r"The same\b", "say what it does; the reader has not read the comment above"),
-    (r"What\b", "begin with its noun or verb: \"Inputs of operator calls\", \"Names the culprit\""),
 )
-TELLING = re.compile(r"\b(?:tells?|told)\b", re.IGNORECASE)
+WORDS = (
+    (r"\bWhat\b", "begin with its noun or verb: \"Inputs of operator calls\", \"Names the culprit\""),
+    (r"\b[Tt](?:ells?|old)\b", "state, show, report, distinguish"),
+)
 BEFORE_NAMES = re.compile(r"\b(?:tsi_)?(?:tell_\w+|of_\w+|is_so(?:_\w+)?|is_told\w*|told)\b")
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -102,8 +104,9 @@ def odd_code_in(root):
                 for beginning, better in BEGINNINGS:
                     if re.match(beginning, sentence):
                         yield f'{path.relative_to(root)}: "{sentence[:60]}": {better}'
-                for word in TELLING.findall(sentence):
-                    yield f"{path.relative_to(root)}: {word}: state, show, report, distinguish"
+                for word, better in WORDS:
+                    for found in re.finditer(word + r".{,40}", sentence):
+                        yield f'{path.relative_to(root)}: "{found[0]}": {better}'
             code = LITERAL.sub("", COMMENT.sub("", text))
             for name in sorted(set(BEFORE_NAMES.findall(code))):
                 yield f"{path.relative_to(root)}: {name}: describe_, shown, satisfies, by_ say it"

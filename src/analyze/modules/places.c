@@ -146,7 +146,7 @@ static void open_source(struct place_walk *w, struct thread_places *thread, uint
 
 /*
  * FSDP's first version does not name its modules: they are numbered as they are called in the one
- * around. What runs again in the backward pass is in the module that its node belongs to.
+ * around. Calls that run again in the backward pass are in the module that their node belongs to.
  */
 static void open_unit(struct place_walk *w, struct thread_places *thread, uint32_t row)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The FLOPs of a trace's operators, and how near each comes to what the device
- * could do with them (the roofline): the larger of the time that its FLOPs take
- * at the peak of its precision and the time that its bytes take at the memory's
- * bandwidth. What it took beyond is lost, and could be won back.
+ * The FLOPs of a trace's operators, and how near each comes to what the device could do with them
+ * (the roofline): the larger of the time that its FLOPs take at the peak of its precision and the
+ * time that its bytes take at the memory's bandwidth. Time beyond that is lost, and could be won
+ * back.
  */
 #include "analyze/facts.h"
 

@@ -66,8 +66,8 @@ static double written_flops(const struct flops_count *c, uint32_t inputs)
 }
 
 /*
- * Asks what an operator does with its inputs. What a writer says goes before the
- * formula, but not before the 0 of operators that multiply nothing by definition.
+ * Asks what an operator does with its inputs. FLOPs stated by the writer go before the formula, but
+ * not before the 0 of operators that multiply nothing by definition.
  */
 static enum op_work_result find_work(const struct flops_count *c, struct counted_op *op)
 {
@@ -203,8 +203,8 @@ static void settle_closed(struct flops_count *c)
 }
 
 /*
- * Is a product counted, unless one around it is? Products within make it up, unless
- * it multiplies beside them. What has fewer FLOPs than they cannot stand for them.
+ * Is a product counted, unless one around it is? Products within make it up, unless it multiplies
+ * beside them. A product with fewer FLOPs than they have cannot stand for them.
  */
 static bool stands_for_all(const struct op_node *op, double flops)
 {

@@ -30,8 +30,8 @@
  *
  * A forward operator that runs below a node of the backward pass, with autograd
  * recording it, and that has run outside of it with the same inputs is what
- * activation checkpointing computes again: "repeated". (What a compiler recomputes
- * leaves no such sign.) Where the backward pass is differentiated itself, autograd
+ * activation checkpointing computes again: "repeated". (Work that a compiler
+ * recomputes leaves no such sign.) Where the backward pass is differentiated itself, autograd
  * records it, too: a product that the node of a product calls directly is none.
  */
 

@@ -4,9 +4,9 @@
  * on the lowest rank's clock (comm/world.h). Who came last is known without clocks, too: who waited
  * least.
  *
- * How certain clocks are is said in two ways. What they can be off by at most is proven, but is
- * hardly ever less than the shortest transfer. If members end together, as waiting is measured
- * by, the scatter of their ends is what they are off by: arrivals are judged by that.
+ * How certain clocks are is said in two ways. Their largest possible error is proven, but is hardly
+ * ever less than the shortest transfer. If members end together, as waiting is measured by, the
+ * scatter of their ends is what they are off by: arrivals are judged by that.
  */
 #include "analyze/ranks/rank_steps.h"
 #include "analyze/shared/quantile.h"

@@ -6,8 +6,8 @@
  * window does (event/train_batch begins), less the offset; its skew is the last of these less
  * the first, over the steps that all ranks with a clock have.
  *
- * Of recordings at different moments nothing can be compared: ranks count only where the first
- * step behind that moment is the lowest rank's. What Composer's merger has shifted already is not
+ * Of recordings at different moments nothing can be compared: ranks count only where the first step
+ * behind that moment is the lowest rank's. Times that Composer's merger has shifted already are not
  * shifted again.
  */
 #include "analyze/facts.h"

@@ -2,8 +2,8 @@
 /*
  * How long steps would be without what slows them: the replay of all ranks with something changed,
  * against the replay of what was. Both come from the same engine, so that what it gets wrong is in
- * both; how much that is, the unchanged replay says beside the measured step. What members of a
- * collective take after its first end is put into both as it was measured: it is said as well.
+ * both; how much that is, the unchanged replay says beside the measured step. Time of members of a
+ * collective after its first end is put into both as it was measured: it is said as well.
  */
 #include "analyze/facts.h"
 #include "analyze/ranks/rank_peers.h"

@@ -5,11 +5,11 @@
 #include "comm/world.h"
 
 /*
- * The pipelines that sends and receives show. In a chain each rank exchanges messages with the
- * one before and the one after it. Only on its first rank a step begins with a send: all others
- * have nothing to send before they have received. Where microbatches go round several times
- * (virtual stages), the last rank sends to the first, too. What is anything else, like a ring in
- * which all send at once, is no pipeline, nor are chains that lead to ranks that were not read.
+ * The pipelines that sends and receives show. In a chain each rank exchanges messages with the one
+ * before and the one after it. Only on its first rank a step begins with a send: all others have
+ * nothing to send before they have received. Where microbatches go round several times (virtual
+ * stages), the last rank sends to the first, too. Anything else, like a ring in which all send at
+ * once, is no pipeline, nor are chains that lead to ranks that were not read.
  */
 struct pipeline_chains {
 	uint32_t *stages; /* by rank: its place in its chain, or NO_ROW */

@@ -7,11 +7,11 @@
  * relative times over the steps, and its excess is its level above the median of the others'.
  *
  * How sure: healthy ranks are not equal. Devices differ by 1 % for good, and more steps only prove
- * it. So a rank is slow if it is an outlier among the levels of the others, by Student's t. What
- * these vary by is known in two ways, which are pooled: from themselves, and as what is usual of
- * healthy devices plus the noise of a level (the steps' noise over as many steps; counted as so
- * few ranks that it decides only where there are few). So two ranks can be distinguished, by a
- * large excess only, and one of eight that is 5 % slow is missed in none of 200 runs
+ * it. So a rank is slow if it is an outlier among the levels of the others, by Student's t. Their
+ * variation is known in two ways, which are pooled: from themselves, and as what is usual of
+ * healthy devices plus the noise of a level (the steps' noise over as many steps; counted as so few
+ * ranks that it decides only where there are few). So two ranks can be distinguished, by a large
+ * excess only, and one of eight that is 5 % slow is missed in none of 200 runs
  * (tests/bench/slow_ranks.c).
  *
  * Several slow ranks must not mask one another: for each number of them, up to half of the ranks,

@@ -16,10 +16,10 @@
 double tsi_median(double *numbers, size_t count);
 
 /*
- * pytscope's local_spikes: marks each value that towers above the up to 12 finite
- * ones before it (at least 6): above their median by 6 robust standard deviations
- * (1.4826 MAD), or by half where nothing deviates. What is not finite is never a spike and
- * not history; spikes are. is_spike has room for count flags.
+ * pytscope's local_spikes: marks each value that towers above the up to 12 finite ones before it
+ * (at least 6): above their median by 6 robust standard deviations (1.4826 MAD), or by half where
+ * nothing deviates. Values that are not finite are never spikes and not history; spikes are.
+ * is_spike has room for count flags.
  */
 void tsi_local_spikes(const double *values, size_t count, bool *is_spike);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters that a trace holds, series by series, as the writer noted them. What Composer's system
- * profiler calls wrongly is shown for what it is, with the factor that its values took.
+ * Counters that a trace holds, series by series, as the writer noted them. Counters that Composer's
+ * system profiler names wrongly are shown for what they are, with the factor that its values took.
  */
 #include "analyze/facts.h"
 

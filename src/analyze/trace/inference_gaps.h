@@ -7,7 +7,7 @@
 
 /*
  * Where the devices wait for the host between iterations: from the end of one's device work to the
- * first kernel of the next one's model. What prepares its inputs on the device lies in it.
+ * first kernel of the next one's model. Work on the device that prepares its inputs lies in it.
  */
 struct host_gaps {
 	int64_t count;           /* iterations before which a gap could be */

@@ -40,7 +40,7 @@ struct path_cause {
 	int64_t time_ns; /* when it happened: not after what it caused */
 };
 
-/* Why a device event started when it did. What it answers is not taken yet. */
+/* Why a device event started when it did. The cause that it returns is not taken yet. */
 struct path_cause tsi_path_cause_of_event(struct path_devices *devices, uint32_t row);
 
 /*

@@ -6,7 +6,7 @@
 
 /*
  * Decodes the document of the Chrome format that begins at the position of `in`, for formats that
- * hold one; as a format's decode does. What follows it is read to its end, and is no garbage.
+ * hold one; as a format's decode does. Text after it is read to its end, and is no garbage.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_chrome_json_decode_within(struct input *in,

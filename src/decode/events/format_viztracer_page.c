@@ -5,8 +5,8 @@
  *
  *	json_data = {"traceEvents": [ … ], "viztracer_metadata": { … }}
  *
- * where "</script>" in a text is written "<\/script>", which JSON reads as the same. What comes
- * before streams through; the document is read as that of a file is.
+ * where "</script>" in a text is written "<\/script>", which JSON reads as the same. Text before it
+ * streams through; the document is read as that of a file is.
  */
 #include "base/error.h"
 #include "decode/events/chrome_json.h"

@@ -8,18 +8,17 @@
 /*
  * Kinds: whole events that a scanner has learned by heart.
  *
- * Training repeats. The same layer's events come again and again, and one of
- * them differs from the one before only in its times and in a few numbers of
- * its args. So an event is kept as a kind: its text from the opening brace to
- * where the next one begins, the comma included, cut at the numbers that differ.
- * To read such an event again is to compare the pieces 32 bytes at a time
- * and to read or skip the numbers between them: no key is looked for, no string's
- * end, no bracket. What matches byte for byte is read as the first one was.
+ * Training repeats. The same layer's events come again and again, and one of them differs from the
+ * one before only in its times and in a few numbers of its args. So an event is kept as a kind: its
+ * text from the opening brace to where the next one begins, the comma included, cut at the numbers
+ * that differ. To read such an event again is to compare the pieces 32 bytes at a time and to read
+ * or skip the numbers between them: no key is looked for, no string's end, no bracket. An event
+ * that matches byte for byte is read as the first one was.
  *
- * Which kind comes next is predicted like a branch: by the one that followed
- * the same sixteen kinds last time, else the same three. Where neither matches the event is
- * read the general way, but only up to its name: kinds of that name are tried
- * then. What remains is read to its end, and learned.
+ * Which kind comes next is predicted like a branch: by the one that followed the same sixteen kinds
+ * last time, else the same three. Where neither matches the event is read the general way, but only
+ * up to its name: kinds of that name are tried then. Where none matches, the event is read to its
+ * end, and learned.
  *
  * Times always differ. That another number does is found out: of two events
  * that are alike but for the digits of numbers, the keys of those

@@ -47,7 +47,7 @@ enum scan_result tsi_lanes_scan(struct lanes *lanes, struct tscope_error *err);
 TSI_MUST_CHECK
 enum tscope_status tsi_lanes_show(struct lanes *lanes, size_t min, struct tscope_error *err);
 
-/* Stops the threads. What the window showed is what was read of the input. NULL is fine. */
+/* Stops the threads. The bytes shown by the window count as read of the input. NULL is fine. */
 void tsi_lanes_free(struct lanes *lanes);
 
 #endif

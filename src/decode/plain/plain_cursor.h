@@ -7,8 +7,8 @@
 #include "input/input.h"
 
 /*
- * A place in an input, for readers that take one byte or text after another. What lies between
- * at and end is shown; a reader moves at. Texts taken are good until more is shown.
+ * A place in an input, for readers that take one byte or text after another. The bytes between at
+ * and end are shown; a reader moves at. Texts taken are good until more is shown.
  */
 struct plain_cursor {
 	struct input *in;

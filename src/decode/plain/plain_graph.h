@@ -174,8 +174,8 @@ uint32_t tsi_graph_add_object(struct plain *plain, enum word_tag tag);
 void tsi_graph_append(struct plain *plain, uint32_t list, const uint32_t *items, size_t count);
 
 /*
- * Gives an empty list what another one holds, in the same memory: that must have got all of it
- * at once, and so not be long. Else false. What is added to either later moves away.
+ * Gives an empty list what another one holds, in the same memory: that must have got all of it at
+ * once, and so not be long. Else false. Either moves away when it is added to.
  */
 bool tsi_graph_share_items(struct plain *plain, uint32_t list, uint32_t other);
 

@@ -13,7 +13,7 @@ enum { TRACKER_NAME_BYTES = 128 };
 /* A kind of memory, in lower case: "sharded param". out has TRACKER_NAME_BYTES. */
 struct str tsi_tracker_kind(struct str text, char *out);
 
-/* A state of a module: "Before Pre-Forward". What is not known stays as it is. */
+/* A state of a module: "Before Pre-Forward". Unknown names stay as they are. */
 struct str tsi_tracker_state(struct str text, char *out);
 
 /* "1024 B", "12.5 MiB": rounded to bytes. False for what is no such number. */

@@ -28,8 +28,8 @@ struct memray_line_range {
 
 /*
  * Decodes a table of the version of Python (PY_VERSION_HEX) that made it, for a function that
- * begins at range->first_line, into range. What is broken ends it: there are no lines from there
- * on. Fails with TSCOPE_E_LIMIT or _NOMEM, and fills err.
+ * begins at range->first_line, into range. Broken data ends it: there are no lines from there on.
+ * Fails with TSCOPE_E_LIMIT or _NOMEM, and fills err.
  */
 enum tscope_status tsi_memray_lines_add(struct memray_lines *lines, int32_t python_version,
 					struct str text, struct memray_line_range *range,

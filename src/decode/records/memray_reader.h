@@ -181,8 +181,8 @@ static inline uint64_t tsi_memray_svarint(const char **at, bool *is_bad)
 }
 
 /*
- * Parts of a record. What is taken is gone from the input; it fails where the input ends, and then
- * gives 0 or no text.
+ * Parts of a record. Parts that are taken are gone from the input; taking fails where the input
+ * ends, and then gives 0 or no text.
  */
 uint64_t tsi_memray_take_varint(struct memray_reader *r);
 uint64_t tsi_memray_take_svarint(struct memray_reader *r);

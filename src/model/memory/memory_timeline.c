@@ -3,7 +3,8 @@
  * Reads both forms of a memory timeline. The .json form is [times, sizes]: microseconds, and for
  * each the bytes of every category in force after it, behind a column of zeros that torch's plot
  * stacks them on. The .raw.json form is rows of [time, action, bytes, category]: nanoseconds, and
- * what came (positive) or went (negative). What existed before the profile began has the time -1.
+ * what came (positive) or went (negative). Memory that existed before the profile began has the
+ * time -1.
  */
 #include "model/memory/memory_timeline.h"
 

@@ -506,8 +506,8 @@ void tsi_add_counter_values(struct builder *b, const struct raw_event *event);
 void tsi_add_mark(struct builder *b, struct slice_mark mark);
 
 /*
- * The stages after the last event, in this order (finish.c). What a stage takes from b->scratch is
- * freed when it ends.
+ * The stages after the last event, in this order (finish.c). Memory that a stage takes from
+ * b->scratch is freed when it ends.
  */
 void tsi_name_tracks(struct builder *b);          /* as M events announced */
 void tsi_join_composer_clocks(struct builder *b); /* copied events of torch to Composer's clock */

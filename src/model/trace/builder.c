@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes events from a decoder and makes rows of them. Millions come, so the
- * common path allocates nothing and looks little up: the category is one of a
- * few seen lately, the track likewise, and the name is interned straight from
- * the input's text. What is no work (flows, instants, painted ranges, Python
- * frames unless wanted) is counted and forgotten.
+ * Takes events from a decoder and makes rows of them. Millions come, so the common path allocates
+ * nothing and looks little up: the category is one of a few seen lately, the track likewise, and
+ * the name is interned straight from the input's text. Events that are no work (flows, instants,
+ * painted ranges, Python frames unless wanted) are counted and forgotten.
  *
  * The stages that need all rows are run by finish.c.
  */

@@ -101,7 +101,7 @@ static bool is_inside_step(const struct walk *w, int64_t now)
 }
 
 /*
- * The phase of what starts now on this thread, in the operator `op` or in none. What neither a
+ * The phase of what starts now on this thread, in the operator `op` or in none. Work that neither a
  * marker, nor the thread, nor an operator claims has no known phase: a graph's replay, a kernel of
  * a library's own.
  */

@@ -21,7 +21,7 @@ struct flow_walk {
 	size_t next;
 };
 
-/* Walks the flows to events that have no call by then. What fails latches in the builder. */
+/* Walks the flows to events that have no call by then. Failures latch in the builder. */
 void tsi_flow_walk_init(struct flow_walk *walk, struct builder *b);
 bool tsi_flow_walk_next(struct flow_walk *walk, struct followed_flow *followed);
 void tsi_flow_walk_deinit(struct flow_walk *walk);

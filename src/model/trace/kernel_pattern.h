@@ -5,9 +5,9 @@
 #include "base/str.h"
 
 /*
- * Words in a kernel's name. A name is looked at in two depths: "void a::b<c::d>(e)" is the
- * function a::b (head) with the template arguments c::d (head and arguments: deep). What stands
- * behind, the types of its parameters, is never asked: they say what is stored, not what is done.
+ * Words in a kernel's name. A name is looked at in two depths: "void a::b<c::d>(e)" is the function
+ * a::b (head) with the template arguments c::d (head and arguments: deep). Text behind these, the
+ * types of its parameters, is never asked: they say what is stored, not what is done.
  *
  * A pattern is text, upper and lower case alike, that has to begin where a word begins: behind
  * anything but a letter, or with a capital behind a small letter ("norm" is in "fusedNorm2d" and

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Training makes the same events again and again, and a decoder knows which are alike but for
- * their times and a few numbers (struct raw_event). What became of the first of a kind, taken the
- * usual way, is remembered here; of those after it only the times and these numbers are read. What
- * depends on more than that goes the usual way each time.
+ * Training makes the same events again and again, and a decoder knows which are alike but for their
+ * times and a few numbers (struct raw_event). The result for the first of a kind, taken the usual
+ * way, is remembered here; of those after it only the times and these numbers are read. Events that
+ * depend on more than that go the usual way each time.
  */
 #include "base/array.h"
 #include "model/trace/args.h"

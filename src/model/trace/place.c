@@ -38,7 +38,7 @@ struct place_walk {
 
 /* ---- where all of it goes ------------------------------------------------------------ */
 
-/* How many rows each track has, and what is beside them. What is not of a track is dropped. */
+/* How many rows each track has, and what is beside them. Rows without a track are dropped. */
 static void count_rows(const struct spans *spans, struct row_cursor *places, struct arena *arena)
 {
 	uint32_t *counts = tsi_arena_new(arena, spans->kind_count, sizeof(*counts));

@@ -11,12 +11,11 @@
 #include <tscope/trace.h>
 
 /*
- * The trace model: columns, not objects. Row i of every column of `spans` is
- * one span; rows are ordered by track, host tracks before device tracks, and
- * within a track by start, the longer first (so a parent comes before its
- * children). A trace has millions of spans, but they are of a few thousand
- * kinds: what spans have in common stands once, in `kinds`. What only some
- * classes have stands in side tables: calls[], device_events[].
+ * The trace model: columns, not objects. Row i of every column of `spans` is one span; rows are
+ * ordered by track, host tracks before device tracks, and within a track by start, the longer first
+ * (so a parent comes before its children). A trace has millions of spans, but they are of a few
+ * thousand kinds: what spans have in common stands once, in `kinds`. Data that only some classes
+ * have stands in side tables: calls[], device_events[].
  *
  * Built by builder.c, linked by link.c, checked by validate.c; immutable afterwards.
  */
@@ -31,7 +30,7 @@ struct cpu_op {
 	uint32_t inputs : 30; /* index in trace->op_inputs */
 	/*
 	 * Autograd recorded it for a backward pass: it has a sequence number, and no forward
-	 * thread. What runs without gradients, or inside such an op, has neither.
+	 * thread. Ops that run without gradients, or inside such an op, have neither.
 	 */
 	uint32_t is_forward : 1;
 	uint32_t is_backward : 1; /* a node of the backward pass: it names its forward thread */
