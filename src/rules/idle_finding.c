@@ -116,6 +116,17 @@ static bool is_of_cause(const struct rule_context *ctx, const char *table, size_
 	return strcmp(cell_text(ctx, table, row, "cause"), cause) == 0;
 }
 
+bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause)
+{
+	double cause_ns = tsi_rule_real(ctx, row_of(cause)->fact);
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
+		if (is_of_cause(ctx, CULPRITS, row, cause)) /* the largest of them */
+			return tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step")) <
+			       cause_ns / 2;
+	return false;
+}
+
 /*
  * "43.1 % operator dispatch (12.0 % aten::copy_, 7.1 % aten::mm)"; where the title already has the
  * share, because there is one cause only: "12.0 % aten::copy_, 7.1 % aten::mm".

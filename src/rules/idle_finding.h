@@ -32,6 +32,12 @@ void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,
 		    const char *behind);
 
+/*
+ * Does the largest culprit of a cause have less than half of it? Then it is in no single place.
+ * False where no culprit is known.
+ */
+bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause);
+
 /* A cause of idle time and what a finding would make of it. */
 struct idle_cause_row {
 	const char *name, *fact; /* "op_overhead", "idle.op_overhead_ns" */

@@ -2,9 +2,6 @@
 /* HOST.PYTHON: the device idles while the host runs Python code between operators. */
 #include "rules/idle_finding.h"
 
-#include <string.h>
-
-#define CULPRITS "idle.culprits"
 #define FRAME_COUNT "idle.python_frame_count"
 #define MOVE_ADVICE                                                                                \
 	"move preparation and post-processing to the data loader's workers or behind the "         \
@@ -13,27 +10,15 @@
 
 static const struct idle_claim host_python_claim = { { "python" } };
 
-/* Most of it is in no single place: the model's own Python, not something beside it. */
-static bool is_spread(const struct rule_context *ctx)
-{
-	double python_ns = tsi_rule_real(ctx, "idle.python_ns");
-
-	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
-		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, CULPRITS, row, "cause")), "python") ==
-		    0) /* the largest */
-			return tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step")) <
-			       python_ns / 2;
-	return false;
-}
-
 static void evaluate_host_python(struct rule_context *ctx)
 {
 	if (!tsi_judge_idle(ctx, &host_python_claim,
 			    "the device waits for Python code between operators for ", ""))
 		return;
 	if (tsi_rule_has(ctx, FRAME_COUNT))
-		tsi_rule_advice(ctx, is_spread(ctx) ? COMPILE_ADVICE "; " MOVE_ADVICE
-						    : MOVE_ADVICE "; " COMPILE_ADVICE);
+		tsi_rule_advice(ctx, tsi_is_idle_spread(ctx, "python")
+					     ? COMPILE_ADVICE "; " MOVE_ADVICE
+					     : MOVE_ADVICE "; " COMPILE_ADVICE);
 }
 
 const struct rule tsi_rule_host_python = {
