@@ -16,7 +16,7 @@ struct open_work {
 struct parts_walk {
 	const struct tscope_trace *trace;
 	struct arena *scratch;
-	const struct time_range *ranges, *end; /* those that may hold what comes */
+	struct interval_cursor stretches;
 	struct host_parts *parts;
 	struct open_work *open;
 	size_t depth, capacity;
@@ -49,20 +49,13 @@ static uint8_t work_of_row(struct parts_walk *walk, uint32_t row)
 /* Counts the time from at_ns on, which is for that work. */
 static void count_until(struct parts_walk *walk, int64_t until_ns, uint8_t work)
 {
-	int64_t from_ns = walk->at_ns;
+	struct interval piece = { walk->at_ns, until_ns }, part;
 
-	if (until_ns <= from_ns)
+	if (until_ns <= walk->at_ns)
 		return;
 	walk->at_ns = until_ns;
-	while (walk->ranges < walk->end && walk->ranges->end_ns <= from_ns)
-		walk->ranges++;
-	for (const struct time_range *range = walk->ranges;
-	     range < walk->end && range->start_ns < until_ns; range++) {
-		int64_t start_ns = range->start_ns > from_ns ? range->start_ns : from_ns;
-		int64_t end_ns = range->end_ns < until_ns ? range->end_ns : until_ns;
-
-		tsi_sum(&walk->parts->ns[work], end_ns - start_ns);
-	}
+	while (tsi_intervals_next(&walk->stretches, &piece, &part))
+		tsi_sum(&walk->parts->ns[work], part.end_ns - part.start_ns);
 }
 
 static uint8_t work_now(const struct parts_walk *walk)
@@ -108,21 +101,19 @@ static void walk_rows(struct parts_walk *walk, const struct track *track)
 }
 
 struct host_parts tsi_host_parts(const struct tscope_timeline *timeline,
-				 const struct time_range *ranges, size_t count,
-				 struct arena *scratch)
+				 const struct interval_set *stretches, struct arena *scratch)
 {
 	const struct tscope_trace *trace = timeline->trace;
 	struct host_parts parts = { .is_known = false };
 	struct parts_walk walk = {
 		.trace = trace,
 		.scratch = scratch,
-		.ranges = ranges,
-		.end = count > 0 ? ranges + count : ranges,
+		.stretches = { .set = stretches },
 		.parts = &parts,
 		.at_ns = INT64_MIN,
 	};
 
-	if (timeline->main_track == NO_ROW || count == 0)
+	if (timeline->main_track == NO_ROW || stretches->count == 0)
 		return parts;
 	walk.works = tsi_arena_new(scratch, trace->spans.kind_count, sizeof(*walk.works));
 	if (!walk.works)

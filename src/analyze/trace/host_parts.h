@@ -4,11 +4,8 @@
 
 #include "base/arena.h"
 #include "timeline/engine_work.h"
+#include "timeline/interval.h"
 #include "timeline/timeline.h"
-
-struct time_range {
-	int64_t start_ns, end_ns;
-};
 
 /* Host activity in stretches of time, by its main thread. */
 struct host_parts {
@@ -16,9 +13,8 @@ struct host_parts {
 	bool is_known; /* a function or annotation of the thread says what it is for */
 };
 
-/* The stretches ascend and are disjoint. O(rows of the thread). */
+/* O(rows of the thread). */
 struct host_parts tsi_host_parts(const struct tscope_timeline *timeline,
-				 const struct time_range *ranges, size_t count,
-				 struct arena *scratch);
+				 const struct interval_set *stretches, struct arena *scratch);
 
 #endif
