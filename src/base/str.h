@@ -48,6 +48,13 @@ static inline bool tsi_str_has_prefix(struct str text, struct str prefix)
 	return text.length >= prefix.length && memcmp(text.data, prefix.data, prefix.length) == 0;
 }
 
+static inline bool tsi_str_has_suffix(struct str text, struct str suffix)
+{
+	return suffix.length == 0 ||
+	       (text.length >= suffix.length &&
+		memcmp(text.data + text.length - suffix.length, suffix.data, suffix.length) == 0);
+}
+
 #define tsi_str_starts(text, literal) tsi_str_has_prefix((text), TSI_STR(literal))
 
 /* The offset of needle in text, or -1. */

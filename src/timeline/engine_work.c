@@ -123,12 +123,6 @@ static bool is_engine_file(struct str path)
 	return false;
 }
 
-static bool ends_with(struct str text, struct str end)
-{
-	return text.length >= end.length &&
-	       tsi_str_equal((struct str){ text.data + text.length - end.length, end.length }, end);
-}
-
 /* "get_next_*batch_to_run", "prepare_for_*": one "*" for any text. */
 static bool fits(struct str text, struct str pattern)
 {
@@ -139,14 +133,14 @@ static bool fits(struct str text, struct str pattern)
 	size_t before = (size_t)star, behind = pattern.length - before - 1;
 	return text.length >= before + behind &&
 	       tsi_str_has_prefix(text, (struct str){ pattern.data, before }) &&
-	       ends_with(text, (struct str){ pattern.data + before + 1, behind });
+	       tsi_str_has_suffix(text, (struct str){ pattern.data + before + 1, behind });
 }
 
 static bool is_file(struct str path, const char *file)
 {
 	struct str end = tsi_str_of(file);
 
-	return ends_with(path, end) &&
+	return tsi_str_has_suffix(path, end) &&
 	       (path.length == end.length || path.data[path.length - end.length - 1] == '/');
 }
 

@@ -105,12 +105,6 @@ static const struct name_pattern call_roles[] = {
 	NAME("GetKernel", ANYWHERE, HOST_CALL_INIT),
 };
 
-static bool ends_with(struct str text, struct str end)
-{
-	return text.length >= end.length &&
-	       memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
-}
-
 /* A name, and which letters stand side by side in it: most patterns are ruled out by these. */
 struct host_name {
 	struct str text;
@@ -136,7 +130,7 @@ static bool matches(const struct host_name *name, const struct name_pattern *pat
 	case AT_START:
 		return tsi_str_has_prefix(name->text, pattern->text);
 	case AT_END:
-		return ends_with(name->text, pattern->text);
+		return tsi_str_has_suffix(name->text, pattern->text);
 	case WHOLE:
 		return tsi_str_equal(name->text, pattern->text);
 	default:
@@ -159,7 +153,7 @@ static uint8_t frame_flag(const struct host_name *name, const struct python_name
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(frame_flags); i++)
 		if (tsi_may_hold(&name->pairs, frame_flags[i].file) &&
-		    ends_with(frame->file, frame_flags[i].file) &&
+		    tsi_str_has_suffix(frame->file, frame_flags[i].file) &&
 		    tsi_str_has_prefix(frame->function, frame_flags[i].function))
 			return frame_flags[i].flag;
 	switch (tsi_python_work(frame, &name->pairs)) {
@@ -238,7 +232,8 @@ static bool is_autograd(struct str name)
 {
 	while (name.length && tsi_is_digit(name.data[name.length - 1]))
 		name.length--;
-	return tsi_str_starts(name, "autograd::") || ends_with(name, TSI_STR("Backward")) ||
+	return tsi_str_starts(name, "autograd::") ||
+	       tsi_str_has_suffix(name, TSI_STR("Backward")) ||
 	       tsi_str_find(name, TSI_STR("AccumulateGrad")) >= 0;
 }
 
@@ -249,9 +244,9 @@ static bool is_wait(const struct host_name *name, const struct python_name *fram
 
 	if (holds(name, TSI_STR("run_backward")) || holds(name, TSI_STR("_thread.lock")))
 		return true;
-	if (ends_with(frame->file, TSI_STR("queue.py")))
+	if (tsi_str_has_suffix(frame->file, TSI_STR("queue.py")))
 		return tsi_str_starts(function, "get");
-	return ends_with(frame->file, TSI_STR("threading.py")) &&
+	return tsi_str_has_suffix(frame->file, TSI_STR("threading.py")) &&
 	       (tsi_str_starts(function, "wait") || tsi_str_starts(function, "join") ||
 		tsi_str_starts(function, "acquire"));
 }

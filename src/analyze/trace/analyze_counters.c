@@ -80,12 +80,6 @@ static const struct {
 	{ "network/", "kb_recv", 8 },
 };
 
-static bool ends_with(struct str text, struct str end)
-{
-	return text.length >= end.length &&
-	       memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
-}
-
 /* A series as it is shown. */
 struct meaning {
 	const char *name; /* of the series */
@@ -96,7 +90,7 @@ struct meaning {
 static int unit_of(struct str name)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(ends); i++)
-		if (ends_with(name, ends[i].end))
+		if (tsi_str_has_suffix(name, ends[i].end))
 			return ends[i].unit;
 	return NUMBER;
 }
@@ -108,7 +102,7 @@ static void take_disk_field(struct meaning *meaning, struct str counter)
 
 	meaning->name = slash ? slash + 1 : counter.data;
 	meaning->unit = unit_of(tsi_str_of(meaning->name));
-	if (ends_with(tsi_str_of(meaning->name), TSI_STR("_time")))
+	if (tsi_str_has_suffix(tsi_str_of(meaning->name), TSI_STR("_time")))
 		meaning->unit = MILLISECONDS;
 }
 
@@ -125,7 +119,7 @@ static struct meaning meaning_of(const struct tscope_trace *trace,
 		take_disk_field(&meaning, counter);
 	for (size_t i = 0; i < TSI_COUNT_OF(misnamed); i++) {
 		if (!tsi_str_has_prefix(counter, tsi_str_of(misnamed[i].counter)) ||
-		    !ends_with(name, tsi_str_of(misnamed[i].series)))
+		    !tsi_str_has_suffix(name, tsi_str_of(misnamed[i].series)))
 			continue;
 		meaning.unit = BYTES;
 		meaning.factor = misnamed[i].factor;
