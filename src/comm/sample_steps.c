@@ -70,20 +70,13 @@ static void choose(struct sampling *sampling, size_t wanted)
 	sampling->count = wanted;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* ---- one log ---- */
 
 static bool is_wanted(const struct sampling *sampling, const struct rank_log_step *step)
 {
 	return step->mark == TSCOPE_STEP_COUNTED &&
 	       bsearch(&step->number, sampling->numbers, sampling->count, sizeof(int64_t),
-		       compare_numbers);
+		       tsi_compare_numbers);
 }
 
 static void keep_point(struct rank_log *log, size_t *count, struct rank_point point)
