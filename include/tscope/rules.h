@@ -53,6 +53,8 @@ struct tscope_rule_def {
 	const char *trigger; /* when it fires and how severe it is then, with parameters in words */
 	const char *meaning; /* why it matters */
 	const char *advice;  /* what to do tomorrow */
+	/* In its place for an inference engine's users, and for inference without one; or NULL. */
+	const char *serving_advice, *inference_advice;
 	const char *example; /* a case with numbers, and what the rule says of it */
 	struct tscope_rule_parameter parameters[TSCOPE_RULE_MAX_PARAMETERS];
 	/* Ids of the facts that it cannot do without, and that must be reliable. */

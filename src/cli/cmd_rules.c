@@ -95,6 +95,10 @@ static void print_rule(const struct tscope_rule_def *rule, size_t width)
 	print_paragraph("trigger", rule->trigger, width);
 	print_paragraph("why", rule->meaning, width);
 	print_paragraph("what to do", rule->advice, width);
+	if (rule->serving_advice)
+		print_paragraph("  serving", rule->serving_advice, width);
+	if (rule->inference_advice)
+		print_paragraph("  inference", rule->inference_advice, width);
 	print_paragraph("example", rule->example, width);
 	print_parameters(rule, width);
 	print_facts_of(rule, width);

@@ -87,7 +87,9 @@ void tsi_rule_run(struct rule_context *ctx)
 {
 	const char *const *facts = ctx->rule->def.facts;
 
-	ctx->advice = ctx->rule->def.advice;
+	ctx->advice[ADVICE_TRAINING] = ctx->rule->def.advice;
+	ctx->advice[ADVICE_INFERENCE] = ctx->rule->def.inference_advice;
+	ctx->advice[ADVICE_SERVING] = ctx->rule->def.serving_advice;
 	if (ctx->setting->is_off)
 		tsi_rule_skip(ctx, "switched off by --rule");
 	for (size_t i = 0; i < TSCOPE_RULE_MAX_FACTS && facts[i] && !ctx->is_skipped; i++)
@@ -196,8 +198,14 @@ void tsi_rule_detail(struct rule_context *ctx, const char *format, ...)
 
 void tsi_rule_advice(struct rule_context *ctx, const char *advice)
 {
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING, advice);
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, advice);
+}
+
+void tsi_rule_advice_for(struct rule_context *ctx, enum advice_user user, const char *advice)
+{
 	assert(ctx->has_fired);
-	ctx->advice = advice;
+	ctx->advice[user] = advice;
 }
 
 void tsi_rule_evidence(struct rule_context *ctx, const char *fact)

@@ -30,7 +30,7 @@ struct rule_context {
 	enum rule_cause cause;
 	char title[RULE_TITLE_CHARS];
 	char detail[RULE_DETAIL_CHARS];
-	const char *advice;
+	const char *advice[ADVICE_USER_COUNT]; /* but training's may be NULL */
 	enum rule_cause merged_with;
 	bool is_merged_under;  /* findings of that cause speak for this one */
 	enum rule_cause after; /* where is_after: a finding of that cause stands before this one */

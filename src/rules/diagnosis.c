@@ -16,7 +16,6 @@
 #include "base/sum.h"
 #include "rules/context.h"
 #include "rules/rule_table.h"
-#include "rules/serving_advice.h"
 
 struct kept {
 	struct tscope_finding finding;
@@ -109,22 +108,21 @@ static bool is_text(const struct tscope_analysis *analysis, const char *fact, co
 	return strcmp(tsi_value_text(tsi_lookup(analysis, fact)), text) == 0;
 }
 
-/* Advice of a rule for serving with an engine, or inference by hand; NULL: the rule's own. */
-static const char *advice_of(const struct tscope_analysis *analysis, const char *rule,
-			     const char *advice)
+/* Iterations that make images are a loop of the user's own. */
+static enum advice_user who_asks(const struct tscope_analysis *analysis)
 {
 	struct tscope_value images = tsi_lookup(analysis, "inference.diffusion.count");
 	bool is_of_images = images.kind == TSCOPE_VALUE_INT && images.integer > 0;
 
 	if (is_text(analysis, "steps.boundary", "iteration") && !is_of_images)
-		return tsi_serving_advice(rule);
-	return is_text(analysis, "steps.workload", "inference") ? tsi_inference_advice(rule, advice)
-								: NULL;
+		return ADVICE_SERVING;
+	return is_text(analysis, "steps.workload", "inference") ? ADVICE_INFERENCE
+								: ADVICE_TRAINING;
 }
 
 static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_context *ctx)
 {
-	const char *advice = advice_of(ctx->analysis, ctx->rule->def.id, ctx->advice);
+	const char *advice = ctx->advice[who_asks(ctx->analysis)];
 	enum rule_cause kin = serving_kin(diagnosis, ctx->merged_with, ctx->rule->is_summary);
 	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
 
@@ -145,7 +143,7 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 		.severity = ctx->severity,
 		.title = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->title)),
 		.detail = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->detail)),
-		.advice = advice ? advice : ctx->advice,
+		.advice = advice ? advice : ctx->advice[ADVICE_TRAINING],
 		.cause = tsi_cause_name(ctx->cause),
 		.confidence = ctx->confidence,
 		.is_gain_in_title = ctx->rule->is_gain_in_title,

@@ -172,9 +172,10 @@ void tsi_describe_efficiency_lines(struct rule_context *ctx, bool is_top_in_titl
 	tsi_rule_evidence(ctx, "efficiency.top_recoverable_ratio");
 	if (!top)
 		return;
-	tsi_rule_advice(ctx, top->advice);
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING, top->advice);
 	if (top == &other_of_trace) {
 		const struct idle_cause_row *largest = tsi_main_idle_cause(ctx);
+		tsi_rule_advice_for(ctx, ADVICE_INFERENCE, top->advice);
 		tsi_rule_cause(ctx, largest->cause);
 		if (!tsi_has_own_rule(largest))
 			tsi_rule_merge_with(ctx, CAUSE_COUNT);

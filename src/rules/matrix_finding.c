@@ -20,6 +20,15 @@ static const struct {
 	{ "fp32", 4 }, { "tf32", 4 }, { "fp16", 8 }, { "bf16", 8 }, { "fp8", 16 }, { "int8", 16 },
 };
 
+void tsi_advise_float16(struct rule_context *ctx, const char *training)
+{
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING, training);
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE,
+			    "weights and activations in float16 (model.half()), or quantized, "
+			    "where the results allow it");
+	tsi_rule_advice_for(ctx, ADVICE_SERVING, "serve in --dtype float16");
+}
+
 double tsi_piece_of(const char *precision)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(precisions); i++)

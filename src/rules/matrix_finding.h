@@ -49,6 +49,9 @@ void tsi_place_kernel(struct rule_context *ctx, const char *kernel);
 /* Which module and function that is in. */
 void tsi_describe_site(struct rule_context *ctx, const char *kernel);
 
+/* For a device without bfloat16: this advice for training, and float16 for all others. */
+void tsi_advise_float16(struct rule_context *ctx, const char *training);
+
 /* The sizes that tensor cores take in one piece, 16 bytes; 0: such operands are not judged. */
 double tsi_piece_of(const char *precision);
 

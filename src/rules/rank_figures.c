@@ -155,16 +155,21 @@ void tsi_describe_waiting(struct rule_context *ctx, const struct comm_shares *co
 				100 * comm->waiting, tsi_comm_percent(comm, comm->waiting));
 }
 
+#define READ_TOGETHER "read all ranks together (tscope report DIR) to see who waits for whom"
+
 void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm)
 {
 	if (comm->is_known || tsi_rule_has(ctx, "distributed.mean_comm_fraction"))
 		return;
 	tsi_rule_detail(ctx,
 			"one rank's trace cannot separate waiting for slower ranks from transfer");
-	tsi_rule_advice(ctx, "read all ranks together (tscope report DIR) to see who waits for "
-			     "whom; what remains is transfer: overlap it with backward, "
-			     "send less (bf16, no_sync between accumulated batches), enlarge the "
-			     "batch per rank");
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+			    READ_TOGETHER "; what remains is transfer: overlap it with backward, "
+					  "send less (bf16, no_sync between accumulated batches), "
+					  "enlarge the batch per rank");
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE,
+			    READ_TOGETHER "; what remains is transfer: shard over fewer devices "
+					  "and run more replicas");
 }
 
 /* Time that all collectives of the kind, or of any (NULL), move data. */
@@ -180,36 +185,31 @@ static double moving_in(const struct rule_context *ctx, const char *kind)
 	return sum_ns;
 }
 
-static const char *hiding_advice(const struct rule_context *ctx)
+void tsi_advise_hiding(struct rule_context *ctx)
 {
 	double half_ns = moving_in(ctx, NULL) / 2;
 
 	if (moving_in(ctx, "all_to_all") > half_ns)
-		return "overlap what experts exchange with other work (shared experts, another "
-		       "microbatch), place experts so that most tokens stay on their node, send "
-		       "them in fp8";
-	if (moving_in(ctx, "all_gather") + moving_in(ctx, "reduce_scatter") > half_ns)
-		return "with FSDP prefetch (forward_prefetch, backward_prefetch), wrap larger "
-		       "units, shard within a node only (HYBRID_SHARD) or keep parameters "
-		       "gathered where memory allows; with sequence parallelism overlap them with "
-		       "the matrix products";
-	if (moving_in(ctx, "send_recv") > half_ns && !tsi_rule_has(ctx, "pipeline.stall_ratio"))
-		return "post receives early and send while the stage computes the next microbatch "
-		       "(batch_isend_irecv; Megatron: --overlap-p2p-communication), send in bf16, "
-		       "keep neighbouring stages on one node";
-	if (tsi_rule_has(ctx, "pipeline.bubble_ratio"))
-		return "reduce gradients behind the backward of the last microbatch (Megatron: "
-		       "--overlap-grad-reduce) and not before (no_sync), send them in bf16, use "
-		       "more microbatches per step";
-	return NULL;
-}
-
-void tsi_advise_hiding(struct rule_context *ctx)
-{
-	const char *advice = hiding_advice(ctx);
-
-	if (advice)
-		tsi_rule_advice(ctx, advice);
+		tsi_rule_advice(ctx, "overlap what experts exchange with other work (shared "
+				     "experts, another microbatch), place experts so that most "
+				     "tokens stay on their node, send them in fp8");
+	else if (moving_in(ctx, "all_gather") + moving_in(ctx, "reduce_scatter") > half_ns)
+		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+				    "with FSDP prefetch (forward_prefetch, backward_prefetch), "
+				    "wrap larger units, shard within a node only (HYBRID_SHARD) or "
+				    "keep parameters gathered where memory allows; with sequence "
+				    "parallelism overlap them with the matrix products");
+	else if (moving_in(ctx, "send_recv") > half_ns &&
+		 !tsi_rule_has(ctx, "pipeline.stall_ratio"))
+		tsi_rule_advice(ctx, "post receives early and send while the stage computes the "
+				     "next microbatch (batch_isend_irecv; Megatron: "
+				     "--overlap-p2p-communication), send in bf16, keep "
+				     "neighbouring stages on one node");
+	else if (tsi_rule_has(ctx, "pipeline.bubble_ratio"))
+		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+				    "reduce gradients behind the backward of the last microbatch "
+				    "(Megatron: --overlap-grad-reduce) and not before (no_sync), "
+				    "send them in bf16, use more microbatches per step");
 }
 
 void tsi_describe_stages(struct rule_context *ctx, const struct comm_shares *comm)

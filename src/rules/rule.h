@@ -35,6 +35,9 @@ enum rule_cause {
 
 enum { RULE_MAX_COMMON_EVIDENCE = 8 };
 
+/* Who can take advice: def.advice, inference_advice and serving_advice. */
+enum advice_user { ADVICE_TRAINING, ADVICE_INFERENCE, ADVICE_SERVING, ADVICE_USER_COUNT };
+
 struct rule {
 	struct tscope_rule_def def;
 	/* Called only if all of def.facts are present and reliable. Fires at most once. */
@@ -113,8 +116,10 @@ void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, cons
 /* Details are joined with semicolons. */
 TSI_PRINTF(2, 3)
 void tsi_rule_detail(struct rule_context *ctx, const char *format, ...);
-void tsi_rule_advice(struct rule_context *ctx,
-		     const char *advice); /* instead of def.advice; static */
+/* Static, instead of def.advice and def.inference_advice. */
+void tsi_rule_advice(struct rule_context *ctx, const char *advice);
+/* As above, but instead of one alone; where there is none, training's serves all. */
+void tsi_rule_advice_for(struct rule_context *ctx, enum advice_user user, const char *advice);
 /* Adds to the evidence, unless the fact is absent. */
 void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
 /* Claims time of the mean step that mending this would win back; up to MAX_CLAIMS of them. */

@@ -111,6 +111,11 @@ const struct rule tsi_rule_alloc_cuda_malloc = {
 			  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, pad or bucket "
 			  "batches so that sizes repeat; if the device is full use less: smaller "
 			  "batches, activation checkpointing",
+		.serving_advice = "leave less to the cache of keys and values: lower vLLM "
+			  "--gpu-memory-utilization, SGLang --mem-fraction-static",
+		.inference_advice = "let the allocator keep what it has: no "
+			  "torch.cuda.empty_cache() between requests, "
+			  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
 		.example = "All of 20 steps after the first call cudaMalloc, which takes 10 ms of "
 			   "their 200: a finding of severity med.",
 		.parameters = {

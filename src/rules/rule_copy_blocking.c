@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* COPY.BLOCKING: the device idles while the host is inside a copy call that blocks. */
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 static const struct idle_claim copy_blocking_claim = { { "blocking_copy" } };
@@ -23,6 +24,10 @@ const struct rule tsi_rule_copy_blocking = {
 		.advice = "pin the memory (pin_memory=True in the DataLoader, torch.empty(..., "
 		   "pin_memory=True)) and pass non_blocking=True; read results back once "
 		   "a step, or every few steps",
+		.serving_advice = OVERLAP_HOST "; copies of sampled tokens wait for the device",
+		.inference_advice = "copy inputs from pinned memory (torch.empty(..., "
+			  "pin_memory=True)) with non_blocking=True; read results back once a "
+			  "request",
 		.example = "A step of 60 ms idles for 5 ms inside hipMemcpyWithStream of "
 		   "aten::copy_: 0.08 of the step.",
 		.parameters = {

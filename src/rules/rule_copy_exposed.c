@@ -53,6 +53,11 @@ const struct rule tsi_rule_copy_exposed = {
 			  "from pinned memory with non_blocking=True; make tensors on the device "
 			  "(device=) instead of moving them; zero_grad(set_to_none=True) instead "
 			  "of fills; for offloaded states prefetch the next layer",
+		.serving_advice = "keep weights and cache on the device: offloading copies them in "
+			  "each iteration (weights: --cpu-offload-gb of vLLM and SGLang; cache: "
+			  "SGLang --enable-hierarchical-cache)",
+		.inference_advice = "copy the inputs of the next request while the device "
+			  "computes; keep weights on the device instead of offloading them",
 		.example = "In a step of 100 ms the batch is copied for 10 ms before the first "
 			   "kernel starts: 0.10, a finding of severity med with 10 ms a step to "
 			   "win.",

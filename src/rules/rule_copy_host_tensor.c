@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* COPY.HOST_TENSOR: tensors are filled on the host and copied, not made on the device. */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/pattern.h"
 
@@ -31,6 +32,7 @@ const struct rule tsi_rule_copy_host_tensor = {
 			   "be copied. What the device waits meanwhile can be won at most.",
 		.advice = "make them where they are needed: torch.zeros(..., device=\"cuda\") "
 			  "or torch.zeros_like(x)",
+		.serving_advice = OVERLAP_HOST,
 		.example = "In a step of 50 ms torch.ones(...).to(\"cuda\") takes 4 ms: 0.08.",
 		.parameters = {
 			{ "threshold", 0.01, "share of the step at which it fires" },

@@ -97,6 +97,10 @@ const struct rule tsi_rule_copy_pageable = {
 		.advice = "DataLoader(pin_memory=True) and .to(device, non_blocking=True); a "
 			  "collate function that returns a class of its own needs a pin_memory() "
 			  "method",
+		.serving_advice = "pin what the engine copies to the device each iteration: it "
+			  "comes from pageable memory, as inputs of custom code do",
+		.inference_advice = "pin what is copied each time (torch.empty(..., "
+			  "pin_memory=True)) and pass non_blocking=True",
 		.example = "In 100 ms 4 ms are copies Pageable -> Device: 0.04, a finding of "
 			   "severity med.",
 		.parameters = {

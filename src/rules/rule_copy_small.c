@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* COPY.SMALL: copies so small that launching each costs more than moving its bytes. */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/opportunity.h"
 
@@ -35,6 +36,9 @@ const struct rule tsi_rule_copy_small = {
 		.advice = "copy many tensors at once: torch._foreach_copy_, or views of one flat "
 			  "buffer; DDP(broadcast_buffers=False) where ranks need not share the "
 			  "buffers of batch norm; keep scalars on the device",
+		.serving_advice = DECODE_GRAPHS "; " OVERLAP_HOST,
+		.inference_advice = "copy many tensors at once: torch._foreach_copy_, or views of "
+			  "one flat buffer; keep scalars on the device",
 		.example = "In a step of 100 ms 400 copies of 4 KiB take 1 ms, and the device "
 			   "idles 6 ms before them: 0.07, a finding of severity med.",
 		.parameters = {

@@ -80,6 +80,10 @@ const struct rule tsi_rule_dist_comm_bound = {
 			  "the exchange between accumulated batches (no_sync), send bf16, "
 			  "enlarge the batch per rank; if the share without the wait is small, "
 			  "fix the slow rank first",
+		.serving_advice = "lower --tensor-parallel-size and run more replicas, or "
+			  "parallelize over data and experts (--data-parallel-size; vLLM "
+			  "--enable-expert-parallel, SGLang --ep-size)",
+		.inference_advice = "shard over fewer devices and run more replicas",
 		.example = "All ranks compute for 60 ms of each step and spend 40 ms in phase "
 			   "comm: the share is 0.40, a finding of severity med with 40 ms a step "
 			   "to win.",

@@ -56,6 +56,10 @@ const struct rule tsi_rule_dist_expert_imbalance = {
 			  "expert, lower the capacity factor, place experts that are busy "
 			  "together on different ranks or twice; if one rank is always the "
 			  "busiest, it is its experts",
+		.serving_advice = "replicate the busiest experts: vLLM --enable-eplb, SGLang "
+			  "--enable-eplb with --ep-num-redundant-experts",
+		.inference_advice = "place experts that are busy together on different ranks, or "
+			  "the busiest twice",
 		.example = "Of 8 ranks that receive 100 MB each in the mean, one gets 150 MB: the "
 			   "ratio is 1.5, a finding of severity med.",
 		.parameters = {

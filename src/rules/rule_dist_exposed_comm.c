@@ -55,6 +55,12 @@ const struct rule tsi_rule_dist_exposed_comm = {
 			  "prefetch (forward_prefetch, backward_prefetch); enlarge the batch "
 			  "per rank. If the bandwidth reached is that of the link, only sending "
 			  "less helps: bf16, accumulation",
+		.serving_advice = "fuse and shorten the all-reduces of tensor parallelism: vLLM "
+			  "without --disable-custom-all-reduce, SGLang "
+			  "--enable-flashinfer-allreduce-fusion; a lower --tensor-parallel-size "
+			  "with more replicas",
+		.inference_advice = "shard over fewer devices and run more replicas; "
+			  "overlap the exchange of one part with the computation of the next",
 		.example = "In 100 ms all-reduces run for 40 ms, 30 ms of these while a matrix "
 			   "product runs: 10 ms are exposed, 0.10, a finding of severity med.",
 		.parameters = {

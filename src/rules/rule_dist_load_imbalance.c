@@ -49,6 +49,8 @@ const struct rule tsi_rule_dist_load_imbalance = {
 		.advice = "give each rank batches of equal cost: bucket or pack by length, "
 			  "count tokens instead of samples, shuffle across ranks; move work of "
 			  "one rank only (logging, evaluation) elsewhere",
+		.serving_advice = "balance requests over the ranks: a router before vLLM's "
+			  "replicas, SGLang --load-balance-method",
 		.example = "Of 2 ranks one computes for 100 ms and the other for 140 ms, in "
 			   "turns: the variation is 0.17 and 0.14 is lost, a finding of severity "
 			   "med with 20 ms a step to win.",

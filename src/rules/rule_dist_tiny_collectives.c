@@ -31,6 +31,9 @@ const struct rule tsi_rule_dist_tiny_collectives = {
 			   "host as long to launch it. Ranks that come late make each one wait.",
 		.advice = "reduce gradients in buckets: DistributedDataParallel does it "
 			  "(bucket_cap_mb); by hand, flatten them into one tensor first",
+		.serving_advice = "use the one-shot all-reduce of the engine: vLLM without "
+			  "--disable-custom-all-reduce, SGLang likewise",
+		.inference_advice = "reduce several tensors in one collective",
 		.example = "In a step of 350 ms 400 all-reduces, one for each parameter, are "
 			   "exposed for 49 ms: 0.14, a finding of severity med.",
 		.parameters = {

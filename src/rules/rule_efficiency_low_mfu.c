@@ -7,6 +7,7 @@
 
 #include "base/attributes.h"
 #include "base/scaled_text.h"
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/efficiency_lines.h"
 #include "rules/matrix_finding.h"
@@ -125,6 +126,10 @@ const struct rule tsi_rule_efficiency_low_mfu = {
 			  "against compute overhead, less activation checkpointing where memory "
 			  "allows, more loader workers against data stalls, overlap against "
 			  "communication, marks around what is in no phase",
+		.serving_advice = "compute more tokens of prompts at once: vLLM "
+			  "--max-num-batched-tokens, SGLang --chunked-prefill-size; "
+			  QUANTIZED_WEIGHTS,
+		.inference_advice = MORE_REQUESTS "; " COMPILE_FORWARD "; " REDUCED_PRECISION,
 		.example = "A step of 100 ms computes for 70 ms and waits 30 ms for data; its "
 			   "FLOPs take 35 ms at the peak: the MFU is 0.35, a finding of severity "
 			   "med, and the largest line is compute overhead with 35 ms a step.",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* EFFICIENCY.RECOVERABLE: much of the step is not compute, and the MFU is unknown. */
+#include "rules/advice.h"
 #include "rules/efficiency_lines.h"
 
 #include <string.h>
@@ -68,6 +69,9 @@ const struct rule tsi_rule_efficiency_recoverable = {
 			   "device without compute.",
 		.advice = "follow the largest line: more loader workers against data stalls, "
 			  "overlap against communication, marks around what is in no phase",
+		.serving_advice = OVERLAP_HOST,
+		.inference_advice = "follow the largest line; where the host is late, "
+			  COMPILE_FORWARD,
 		.example = "A step of 100 ms spends 30 ms waiting for data: 0.30, a finding of "
 			   "severity med with 30 ms a step to win.",
 		.parameters = {

@@ -55,6 +55,8 @@ const struct rule tsi_rule_gc_pause = {
 		.advice = "after setting up call gc.collect() and gc.freeze(); then gc.disable(), "
 			  "and gc.collect(1) every few hundred steps, on all ranks at the same "
 			  "step; or raise gc.set_threshold(100000, 50, 1000)",
+		.serving_advice = "freeze the collector's objects after warm-up (SGLang "
+			  "/freeze_gc; elsewhere gc.freeze() in the server's start-up)",
 		.example = "Within 10 s the collector pauses twice for 150 ms: 0.03, a finding of "
 			   "severity med.",
 		.parameters = {

@@ -3,6 +3,7 @@
  * GPU.IDLE: the device stands idle for much of the step. It speaks where no rule on the largest
  * cause does.
  */
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 static void evaluate_gpu_idle(struct rule_context *ctx)
@@ -38,6 +39,8 @@ const struct rule tsi_rule_gpu_idle = {
 			   "for a few per cent; a sixth of the step is worth a day's work.",
 		.advice = "start with the largest cause of idle time (--show budget); idle.gaps in "
 			  "JSON lists the longest gaps and what the host did meanwhile",
+		.serving_advice = OVERLAP_HOST "; if no requests wait, the load is too small to "
+			  "judge by",
 		.example = "A step of 100 ms: 20 ms are gaps between queued kernels, 5 ms wait for "
 			   "data. The device is idle for 0.25 of it, with 20 ms a step to win.",
 		.parameters = {

@@ -25,6 +25,7 @@ const struct rule tsi_rule_host_cold_start = {
 		   "warmup=3, active=5), or call the model once outside of the profiler; "
 		   "if start-up itself matters, CUDA_MODULE_LOADING=LAZY and fewer "
 		   "distinct kernels shorten it",
+		.serving_advice = "send requests before start_profile: the engine was not warm",
 		.example = "The only step takes 480 ms, of which the device idles for 440 ms "
 		   "behind the first launch of each kernel: 0.92 of the step.",
 		.parameters = {

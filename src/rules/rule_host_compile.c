@@ -30,6 +30,9 @@ const struct rule tsi_rule_host_compile = {
 		.advice = "record after warm-up: schedule(wait=1, warmup=3, active=5); where "
 		   "steps compile again, TORCH_LOGS=recompiles names the guard that "
 		   "failed: mark_dynamic, pad shapes to a few sizes, or dynamic=True",
+		.serving_advice = "record after the engine's warm-up; shapes that compile while "
+			  "serving belong into vLLM --compilation-config compile_sizes, SGLang "
+			  "--torch-compile-max-bs",
 		.example = "One of two steps of 350 ms compiles for 300 ms: 0.43 of the mean "
 		   "step.",
 		.parameters = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HOST.CPU_WORK: the device idles while the launching thread computes on the CPU. */
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 static const struct idle_claim host_cpu_work_claim = { { "cpu_work" } };
@@ -23,6 +24,11 @@ const struct rule tsi_rule_host_cpu_work = {
 		.advice = "move the tensors to the device before these operators "
 		   "(device=\"cuda\" where they are made), or the work into the data "
 		   "loader's workers",
+		.serving_advice = OVERLAP_HOST "; look for sampling parameters that run on the CPU "
+			  "(logits processors, structured output)",
+		.inference_advice = "move the tensors to the device before these operators "
+			  "(device=\"cuda\" where they are made), or the work beside the "
+			  "device's",
 		.example = "A step of 50 ms idles for 9 ms behind aten::sort of a tensor in "
 		   "host memory: 0.18 of the step.",
 		.parameters = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HOST.LAUNCH_BOUND: the device idles because launching its next work takes the host too long. */
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 #include <string.h>
@@ -32,8 +33,9 @@ static void evaluate_host_launch_bound(struct rule_context *ctx)
 	if (tsi_rule_has(ctx, "launches.launches_per_step"))
 		describe_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));
 	if (has_graph_launches(ctx))
-		tsi_rule_advice(ctx, "capture what is still launched one by one into the graphs "
-				     "that are replayed already, or enlarge the batch");
+		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+				    "capture what is still launched one by one into the graphs "
+				    "that are replayed already, or enlarge the batch");
 }
 
 const struct rule tsi_rule_host_launch_bound = {
@@ -50,6 +52,8 @@ const struct rule tsi_rule_host_launch_bound = {
 		.advice = "use torch.compile(mode=\"reduce-overhead\") or "
 			  "torch.cuda.CUDAGraph to launch a whole step at once; optimizers "
 			  "with fused=True or foreach=True, larger batches",
+		.serving_advice = DECODE_GRAPHS "; " OVERLAP_HOST,
+		.inference_advice = COMPILE_FORWARD "; " MORE_REQUESTS,
 		.example = "In a step of 100 ms the device waits 12 ms for launches: 0.12, a "
 			   "finding with 12 ms a step to win.",
 		.parameters = {

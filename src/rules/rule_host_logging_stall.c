@@ -63,6 +63,8 @@ const struct rule tsi_rule_host_logging_stall = {
 			  "(.item() waits for the device), let a thread write; save checkpoints "
 			  "asynchronously (torch.distributed.checkpoint.async_save) and less "
 			  "often",
+		.inference_advice = "log every n-th request; keep results as tensors and read them "
+			  "together (.item() waits for the device), let a thread write",
 		.example = "In steps of 10 s altogether the main thread is in wandb's log for 0.4 "
 			   "s and in torch.save for 0.3 s: 0.07, a finding of severity med.",
 		.parameters = {

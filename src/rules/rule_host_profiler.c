@@ -50,6 +50,10 @@ const struct rule tsi_rule_host_profiler = {
 		.advice = "record less: with_stack=False, profile_memory=False, record_shapes "
 		   "only where FLOPs are wanted; fewer steps (active=3); prof.step() "
 		   "outside of what is timed",
+		.serving_advice = "record less: start_profile without stacks and shapes, over "
+			  "fewer iterations",
+		.inference_advice = "record less: with_stack=False, profile_memory=False, "
+			  "record_shapes only where FLOPs are wanted; fewer forward passes",
 		.example = "A step of 250 ms idles for 40 ms while buffers are flushed: 0.16 of "
 		   "the step.",
 		.parameters = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HOST.PYTHON: the device idles while the host runs Python code between operators. */
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 #define FRAME_COUNT "idle.python_frame_count"
@@ -16,9 +17,10 @@ static void evaluate_host_python(struct rule_context *ctx)
 			    "the device waits for Python code between operators for ", ""))
 		return;
 	if (tsi_rule_has(ctx, FRAME_COUNT))
-		tsi_rule_advice(ctx, tsi_is_idle_spread(ctx, "python")
-					     ? COMPILE_ADVICE "; " MOVE_ADVICE
-					     : MOVE_ADVICE "; " COMPILE_ADVICE);
+		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+				    tsi_is_idle_spread(ctx, "python")
+					    ? COMPILE_ADVICE "; " MOVE_ADVICE
+					    : MOVE_ADVICE "; " COMPILE_ADVICE);
 }
 
 const struct rule tsi_rule_host_python = {
@@ -34,6 +36,9 @@ const struct rule tsi_rule_host_python = {
 		   "recording stacks makes them slower, too.",
 		.advice = "record with_stack=True to see the source lines; then " MOVE_ADVICE
 			  "; " COMPILE_ADVICE,
+		.serving_advice = OVERLAP_HOST "; " FEWER_ITERATIONS,
+		.inference_advice = COMPILE_FORWARD "; prepare the next request while the device "
+			  "computes; with_stack=True names the lines",
 		.example = "A step of 40 ms idles for 11 ms in which the main thread is in "
 		   "forward hooks written in Python: 0.28 of the step.",
 		.parameters = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* KERNEL.INEFFICIENT: matrix kernels stay far below what the device can do with their sizes. */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/matrix_finding.h"
 
@@ -75,6 +76,11 @@ const struct rule tsi_rule_kernel_inefficient = {
 		.advice = "give each call more rows: larger batches, products of one shape in one "
 			  "call (torch.bmm, a fused QKV projection); channels_last for "
 			  "convolutions; let the library choose: torch.backends.cudnn.benchmark, "
+			  "torch.compile(mode=\"max-autotune\"), TunableOp on AMD",
+		.serving_advice = FEWER_ITERATIONS "; tune the kernels for these shapes (vLLM "
+			  "benchmark_moe.py, TunableOp and AITER on AMD)",
+		.inference_advice = MORE_REQUESTS "; products of one shape in one call (a fused "
+			  "QKV projection); channels_last for convolutions; "
 			  "torch.compile(mode=\"max-autotune\"), TunableOp on AMD",
 		.example = "Convolutions of 200 \xc2\xb5s each take 20 ms of 100 ms, at 0.07 of "
 			   "their roofline: 0.20, a finding of severity med with 18 ms to win.",

@@ -9,6 +9,7 @@
  * is too short for its size to matter, and what saturates memory with few blocks.
  */
 #include "base/scaled_text.h"
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/matrix_finding.h"
 #include "rules/operator_words.h"
@@ -142,6 +143,9 @@ const struct rule tsi_rule_kernel_low_occupancy = {
 		.advice = "first enlarge the batch per device, which costs least; then run what is "
 			  "independent as one batched operation, fuse small operators "
 			  "(torch.compile), or use a smaller device or a slice of it (MIG)",
+		.serving_advice = FEWER_ITERATIONS,
+		.inference_advice = MORE_REQUESTS "; " COMPILE_FORWARD "; or a smaller device, or "
+			  "a slice of it (MIG)",
 		.example = "In a step of 100 ms 30 ms go to kernels of 40 blocks on 132 "
 			   "multiprocessors: 0.30, a finding of severity med that names the "
 			   "kernel; 21 ms is a bound of what can be won.",

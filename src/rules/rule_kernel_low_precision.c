@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* KERNEL.LOW_PRECISION: tensor cores multiply float32, which they could halve. */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/matrix_finding.h"
 
@@ -34,8 +35,8 @@ static void evaluate_kernel_low_precision(struct rule_context *ctx)
 		      100 * share, has_bf16 ? "bfloat16" : "float16");
 	tsi_describe_products(ctx, &slow);
 	if (!has_bf16)
-		tsi_rule_advice(ctx, "torch.autocast(\"cuda\", dtype=torch.float16) with "
-				     "torch.amp.GradScaler, where the model tolerates it");
+		tsi_advise_float16(ctx, "torch.autocast(\"cuda\", dtype=torch.float16) with "
+					"torch.amp.GradScaler, where the model tolerates it");
 	tsi_rule_bound(ctx);
 	tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	tsi_gain_products(ctx, &slow);
@@ -54,6 +55,8 @@ const struct rule tsi_rule_kernel_low_precision = {
 			   "model tolerates the precision.",
 		.advice = "torch.autocast(\"cuda\", dtype=torch.bfloat16) around forward and "
 			  "loss, where the model tolerates it",
+		.serving_advice = "serve in --dtype bfloat16; " QUANTIZED_WEIGHTS,
+		.inference_advice = REDUCED_PRECISION ", where the results allow it",
 		.example = "On an A100 TF32 products take 40 ms of 100 ms at half of their "
 			   "roofline, 20 ms; in bfloat16 this is 10 ms: 0.40, a finding of "
 			   "severity med with 10 ms to win.",

@@ -3,6 +3,7 @@
  * KERNEL.MEMORY_BOUND: kernels that compute little for what they read and write. Kernels that run
  * directly one after the other on a stream could be one kernel, which reads and writes once.
  */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/opportunity.h"
 
@@ -42,6 +43,7 @@ const struct rule tsi_rule_kernel_memory_bound = {
 		.advice = "torch.compile fuses them; or call operators that are fused already "
 			  "(F.rms_norm, F.layer_norm, F.cross_entropy, fused RoPE and SwiGLU), and "
 			  "drop casts: keep activations in one precision",
+		.serving_advice = FUSION_PASSES " (fuse_norm_quant, fuse_act_quant); " FUSION_SMALL,
 		.example = "In a step of 50 ms multiplications, additions and casts run for 25 "
 			   "ms; the longest of each run take 10 ms: 0.50 and 0.30, a finding of "
 			   "severity high.",

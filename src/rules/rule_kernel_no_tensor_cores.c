@@ -9,6 +9,7 @@
  * say it. Others are taken to use tensor cores; among these are all kernels of
  * kinds other and ssm, which are no matrix products as far as is known.
  */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/matrix_finding.h"
 
@@ -109,7 +110,7 @@ static void advise(struct rule_context *ctx, enum reason reason)
 		tsi_rule_has(ctx, "flops.has_bf16") && !tsi_rule_flag(ctx, "flops.has_bf16");
 
 	if (has_float16_only)
-		tsi_rule_advice(ctx, float16_advice);
+		tsi_advise_float16(ctx, float16_advice);
 	else if (reason != NO_REASON)
 		tsi_rule_advice(ctx, reasons[reason].advice);
 }
@@ -213,6 +214,9 @@ const struct rule tsi_rule_kernel_no_tensor_cores = {
 			  "dtype=torch.bfloat16) is faster still; Volta and Turing (V100, T4, "
 			  "RTX 20) take float16 alone, with torch.amp.GradScaler; keep sizes "
 			  "multiples of 8 (channels_last for convolutions)",
+		.serving_advice = "serve in --dtype bfloat16; " QUANTIZED_WEIGHTS,
+		.inference_advice = REDUCED_PRECISION ", where the results allow it; keep sizes "
+			  "multiples of 8",
 		.example = "Kernels named sgemm take 60 ms of 100 ms, in a step of 100 ms: 0.60, a "
 			   "finding of severity high. Without shapes half can be won, 30 ms a "
 			   "step; with shapes that take 48 ms at the float32 peak and 6 ms at that "

@@ -81,6 +81,8 @@ const struct rule tsi_rule_kernel_padding = {
 		.advice = "pad vocabulary, hidden and head sizes and sequences to multiples of 8 "
 			  "(of 4 in float32, of 16 in 8 bits), better of 64; 50257 tokens become "
 			  "50304",
+		.serving_advice = "capture graphs for the batches that occur (vLLM "
+			  "--cudagraph-capture-sizes, SGLang --cuda-graph-bs-decode)",
 		.example = "Products with rows of 83 in float16 take 4 ms of 100 ms, at 0.12 of "
 			   "their roofline: 0.04, a finding with 2 ms to win.",
 		.parameters = {

@@ -4,6 +4,7 @@
  * launched. Only gaps between two short kernels count: many short kernels behind a full queue cost
  * nothing, and a gap of milliseconds has another cause.
  */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/opportunity.h"
 
@@ -21,9 +22,10 @@ static void blame_gaps(struct rule_context *ctx, double share)
 		tsi_rule_cause(ctx, CAUSE_launch_overhead);
 	}
 	if (2 * graph >= share)
-		tsi_rule_advice(ctx, "fuse kernels (torch.compile, fused attention and optimizer) "
-				     "or enlarge the batch; graphs are replayed already, so "
-				     "launching no longer costs");
+		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+				    "fuse kernels (torch.compile, fused attention and optimizer) "
+				    "or enlarge the batch; graphs are replayed already, so "
+				    "launching no longer costs");
 }
 
 static void evaluate_kernel_short(struct rule_context *ctx)
@@ -57,6 +59,9 @@ const struct rule tsi_rule_kernel_short = {
 			  "CUDA graph), fused=True or foreach=True in the optimizer, "
 			  "scaled_dot_product_attention; enlarge the batch; replace Python loops "
 			  "over small tensors by one operation",
+		.serving_advice = FUSION_PASSES "; " FUSION_SMALL "; " FEWER_ITERATIONS,
+		.inference_advice = COMPILE_FORWARD "; scaled_dot_product_attention; "
+			  MORE_REQUESTS,
 		.example = "In a step of 50 ms 500 gaps of 20 \xc2\xb5s lie between kernels of 4 "
 			   "\xc2\xb5s: 10 ms, 0.20, a finding of severity med.",
 		.parameters = {

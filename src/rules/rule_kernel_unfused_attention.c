@@ -64,6 +64,7 @@ const struct rule tsi_rule_kernel_unfused_attention = {
 		.advice = "torch.nn.functional.scaled_dot_product_attention, or "
 			  "attn_implementation=\"sdpa\" in transformers, need_weights=False in "
 			  "calls of nn.MultiheadAttention; pad sequences to multiples of 8",
+		.serving_advice = "try another backend for attention (--attention-backend)",
 		.example = "In a step of 100 ms softmax, mask and dropout on scores of "
 			   "96x1024x1024 take 20 ms, the products 15 ms: 0.20, a finding of "
 			   "severity med; 20 ms is a bound of what can be won.",

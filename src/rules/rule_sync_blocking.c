@@ -4,6 +4,7 @@
  * dry. The operator that waited longest points to the line of the script.
  */
 #include "base/scaled_text.h"
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 #include <inttypes.h>
@@ -79,6 +80,8 @@ const struct rule tsi_rule_sync_blocking = {
 			  "remove it from the step: torch.cuda.synchronize(), .item(), .cpu(), "
 			  "print of tensors; torch.cuda.set_sync_debug_mode(\"warn\") shows each "
 			  "of them",
+		.serving_advice = OVERLAP_HOST "; sampling parameters that need a number on the "
+			  "host (penalties, logprobs, structured output) wait for each token",
 		.example = "In a step of 100 ms the device idles 8 ms during loss.item(): 0.08, a "
 			   "finding that names aten::_local_scalar_dense, with 8 "
 			   "ms a step to win.",

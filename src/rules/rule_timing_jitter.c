@@ -88,6 +88,8 @@ const struct rule tsi_rule_timing_jitter = {
 		.advice = "look at the slow steps and what grew in them (--show steps); move "
 			  "checkpoints, logging and evaluation off the step's path, bucket "
 			  "batches by length, look for other jobs on the host",
+		.inference_advice = "look at the slow passes and what grew in them (--show steps); "
+			  "bucket requests by length, look for other jobs on the host",
 		.example = "Of 100 steps 90 take 100 ms and 10 take 200 ms: the 95th percentile "
 			   "is 2.0 times the median, a finding of severity low with 10 ms a step "
 			   "to win (the mean less the median).",

@@ -79,6 +79,11 @@ const struct rule tsi_rule_trace_incomplete = {
 		.advice = "use schedule(wait=1, warmup=2, active=5, repeat=1) in the training "
 			  "loop, with prof.step() after each step; where steps are marked "
 			  "otherwise, name the mark with --step-marker",
+		.serving_advice = "let the engine's profiler run over more iterations under a "
+			  "steady load, between start_profile and stop_profile",
+		.inference_advice = "record several forward passes, each marked: by "
+			  "torch.profiler's schedule, by an annotation around each, or name what "
+			  "each calls with --step-marker",
 		.example = "Of 3 steps the last is cut by the end of the capture: 2 are left, a "
 			   "finding of severity low.",
 		.parameters = {

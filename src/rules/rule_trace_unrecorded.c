@@ -26,6 +26,8 @@ const struct rule tsi_rule_trace_unrecorded = {
 		.advice = "record whole steps, and call torch.cuda.synchronize() before the "
 		   "profiler starts and before it stops; if the trace was split "
 		   "into files, look at the one before",
+		.serving_advice = "record more iterations in one file: the work before the first "
+			  "launch, or cut out of the file, is not in it",
 		.example = "The first kernel of a split file of 474 ms starts 463 ms after its "
 		   "launch returned: 0.98 of the step is unrecorded.",
 		.parameters = {

@@ -54,8 +54,9 @@ def entry(rule):
         for name, value, meaning in rule["parameter"]:
             lines += [f".It Cm {name} No = {value}", *paragraph(meaning)]
         lines += [".El"]
-    for field in ("why", "what to do", "example"):
-        lines += [f".It {field}", *paragraph(rule[field][0])]
+    for field in ("why", "what to do", "serving", "inference", "example"):
+        if field in rule:
+            lines += [f".It {field}", *paragraph(rule[field][0])]
     facts = rule.get("fact", [])
     if facts:
         lines += [".It needs", *(f".Em {fact} ," for fact in facts[:-1]), f".Em {facts[-1]}"]

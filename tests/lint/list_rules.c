@@ -12,8 +12,12 @@ static void list(const struct tscope_rule_def *rule)
 	for (size_t i = 0; i < TSCOPE_RULE_MAX_PARAMETERS && rule->parameters[i].name; i++)
 		printf("parameter\t%s\t%.15g\t%s\n", rule->parameters[i].name,
 		       rule->parameters[i].value, rule->parameters[i].meaning);
-	printf("why\t%s\nwhat to do\t%s\nexample\t%s\n", rule->meaning, rule->advice,
-	       rule->example);
+	printf("why\t%s\nwhat to do\t%s\n", rule->meaning, rule->advice);
+	if (rule->serving_advice)
+		printf("serving\t%s\n", rule->serving_advice);
+	if (rule->inference_advice)
+		printf("inference\t%s\n", rule->inference_advice);
+	printf("example\t%s\n", rule->example);
 	for (size_t i = 0; i < TSCOPE_RULE_MAX_FACTS && rule->facts[i]; i++)
 		printf("fact\t%s\n", rule->facts[i]);
 }

@@ -480,6 +480,14 @@ static void advice_follows_what_is_slow(void **state)
 		  "flops.has_bf16 no\n" MATRIX(0, 0) PRODUCT(
 			  "fp32", 16, "g", 60000000, 50000000) "half_roofline_ns=20000000\n",
 		  "dtype=torch.float16" },
+		{ "KERNEL.NO_TENSOR_CORES",
+		  "steps.workload inference\nflops.has_bf16 no\n" MATRIX(50, 30)
+			  TENSOR(0, 30000000),
+		  "(model.half())" },
+		{ "KERNEL.NO_TENSOR_CORES",
+		  "steps.boundary iteration\nflops.has_bf16 no\n" MATRIX(50, 30)
+			  TENSOR(0, 30000000),
+		  "--dtype float16" },
 	};
 
 	(void)state;
