@@ -113,6 +113,22 @@ def ranks(folder):
     return [Trace(folder, rank) for rank in truth["ranks"]], slow
 
 
+def shape(folder, name, count):
+    """The trace of a shape of ours (shapes.py)."""
+    return make(folder / f"{name}-{count}.json", lambda path: subprocess.run(
+        [sys.executable, HERE / "shapes.py", name, str(count), path], check=True))
+
+
+def many_small(folder, count):
+    """A folder with a trace of each of so many ranks."""
+    source = shape(folder.parent / "small", "training", 1).read_text(encoding="ascii")
+    for rank in range(count):
+        info = f'"distributedInfo": {{"backend": "nccl", "rank": {rank}, "world_size": {count}}}, '
+        make(folder / f"rank{rank}.pt.trace.json", lambda path, info=info: path.write_text(
+            source.replace('"record_shapes"', info + '"record_shapes"', 1), encoding="ascii"))
+    return folder
+
+
 # ---- other text ----------------------------------------------------------------------------
 
 

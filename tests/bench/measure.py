@@ -122,10 +122,14 @@ def peak(made):
     return max(run.peak_bytes for run in made)
 
 
-def ratio(runs, name, peer):
+def ratio(runs, name, peer, time_of=lambda run: run.wall_s):
     """Median over the rounds of a command's time to that of its peer in the same round."""
-    return statistics.median(mine.wall_s / other.wall_s
+    return statistics.median(time_of(mine) / time_of(other)
                              for mine, other in zip(runs[name], runs[peer]))
+
+
+def least_cpu(made):
+    return min(run.cpu_s for run in made)
 
 
 # ---- marks ---------------------------------------------------------------------------------
@@ -134,7 +138,8 @@ def ratio(runs, name, peer):
 class Mark(typing.NamedTuple):
     """
     One line of the table. figure: None is "not measured"; at_most: None is "for orientation";
-    mine and peer: the figures whose ratio it is; note: what else has to be said.
+    cpu: the figure by CPU time, which other programs disturb less; mine and peer: the figures whose
+    ratio it is; note: what else has to be said.
     """
     number: int
     what: str
@@ -144,6 +149,7 @@ class Mark(typing.NamedTuple):
     mine: str = ""
     peer: str = ""
     note: str = ""
+    cpu: float | None = None
 
     def verdict(self):
         if self.figure is None:
@@ -169,14 +175,27 @@ def compare(number, what, runs, name, peer, at_most=None, stretch=None):
     if missing:
         return Mark(number, what, None, at_most, stretch, note=f"no {', '.join(missing)}")
     return Mark(number, what, ratio(runs, name, peer), at_most, stretch,
-                seconds(median_wall(runs[name])), seconds(median_wall(runs[peer])))
+                seconds(median_wall(runs[name])), seconds(median_wall(runs[peer])),
+                cpu=ratio(runs, name, peer, lambda run: run.cpu_s or float("nan")))
+
+
+def milliseconds(number, what, made, at_most, note=""):
+    """The mark of a command that has no peer: the least of many short runs."""
+    return Mark(number, f"{what}, milliseconds", min(run.wall_s for run in made) * 1e3, at_most,
+                mine=seconds(median_wall(made)), note=note, cpu=least_cpu(made) * 1e3)
+
+
+def rows(marks):
+    """For programs."""
+    return [{**mark._asdict(), "verdict": mark.verdict()} for mark in marks]
 
 
 def print_marks(marks):
-    print(f"\n{'marks':65} {'figure':>8} {'mark':>7} {'stretch':>7} {'tscope':>10} {'peer':>10}")
+    print(f"\n{'marks':65} {'figure':>8} {'by CPU':>8} {'mark':>7} {'stretch':>7} {'tscope':>10} "
+          f"{'peer':>10}")
     for mark in marks:
         limits = [f"{value:.3f}" if value is not None else ""
-                  for value in (mark.figure, mark.at_most, mark.stretch)]
-        print(f"{mark.number} {mark.what:63} {limits[0]:>8} {limits[1]:>7} {limits[2]:>7} "
+                  for value in (mark.figure, mark.cpu, mark.at_most, mark.stretch)]
+        print(f"{mark.number} {mark.what:63} {limits[0]:>8} {limits[1]:>8} {limits[2]:>7} {limits[3]:>7} "
               f"{mark.mine:>10} {mark.peer:>10}  {mark.verdict()}"
               f"{f' ({mark.note})' if mark.note else ''}")

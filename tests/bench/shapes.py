@@ -62,6 +62,105 @@ def usual(count):
         yield kernel(f"kernel{number % 20}", start_us + 4, 5, number)
 
 
+class Thread:
+    """A thread that runs one span after the other, and inside of others. Its clock counts µs."""
+
+    def __init__(self, tid, start_us):
+        self.tid, self.now_us, self.events = tid, start_us, []
+
+    def run(self, category, name, args, *inside):
+        """A span with what `inside` (functions) does in it."""
+        start_us = self.now_us
+        self.now_us += 1
+        for work in inside:
+            work()
+        self.now_us += 1
+        self.events.append(span(category, name, start_us, self.now_us - start_us, tid=self.tid,
+                                args=args))
+
+
+class Training:
+    """The usual work at its usual density: frames of Python, modules and operators with shapes that
+    launch kernels and take memory. has_device: else the operators compute on the host.
+    """
+    WIDTHS = (512, 1024, 4096)
+
+    def __init__(self, has_device):
+        self.has_device, self.number, self.frame = has_device, 0, 0
+        self.host, self.device_us, self.device_events = Thread(PROCESS, START_US), 0, []
+
+    def python(self, name, *inside):
+        parent, self.frame = self.frame, self.frame + 1
+        self.host.run("python_function", name,
+                      f'"Python parent id": {parent}, "Python id": {self.frame}', *inside)
+
+    def launch(self, name):
+        host = self.host
+        self.number += 1
+        start_us = max(host.now_us + 3, self.device_us)
+        self.device_us = start_us + 5 + self.number % 7
+        if self.has_device:
+            host.run("cuda_runtime", "cudaLaunchKernel",
+                     f'"External id": {self.number}, "cbid": 211, "correlation": {self.number}')
+            self.device_events.append(kernel(name, start_us, self.device_us - start_us, self.number))
+
+    def allocate(self):
+        self.host.events.append(
+            f'{{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": {PROCESS}, '
+            f'"tid": {PROCESS}, "ts": {self.host.now_us}.000, "args": {{"Total Reserved": 64424509440, '
+            f'"Total Allocated": {4096 * (self.number % 100)}, "Bytes": {4096 if self.number % 2 else -4096}'
+            f', "Addr": {139637976727552 + 4096 * (self.number // 2)}, "Device Id": 0, "Device Type": '
+            f'{int(self.has_device)}}}}}')
+
+    def operator(self, name, kernel_name, *inside):
+        width = self.WIDTHS[self.number % 3]
+        self.host.run("cpu_op", name, f'"External id": {self.number}, "Sequence number": {self.number}, '
+                      f'"Fwd thread id": 0, "Ev Idx": {self.number}, '
+                      '"Input type": ["c10::BFloat16", "c10::BFloat16"], '
+                      f'"Input Dims": [[{width}, 64], [64, {width}]], "Concrete Inputs": ["", ""]',
+                      *inside, lambda: self.launch(kernel_name), self.allocate)
+
+    def linear(self, number):
+        self.python(f"nn.Module: Linear_{number}", lambda: self.python(
+            "torch/nn/modules/linear.py(116): forward", lambda: self.python(
+                "<built-in function linear>", lambda: self.operator(
+                    "aten::linear", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
+                    lambda: self.operator("aten::addmm", "void cublasLt::splitKreduce_kernel<32, 16>")))))
+
+    def norm(self, number):
+        self.python(f"nn.Module: LayerNorm_{number}", lambda: self.operator(
+            "aten::layer_norm", "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel"
+            "<c10::BFloat16, float>(int, float, c10::BFloat16 const*)"))
+
+    def block(self, number):
+        self.python(f"nn.Module: Block_{number}", lambda: self.norm(number),
+                    lambda: self.linear(2 * number), lambda: self.linear(2 * number + 1))
+
+    def step(self, number):
+        self.host.run("user_annotation", f"ProfilerStep#{number}", "", lambda: self.python(
+            "train.py(88): train_step", *(lambda block=block: self.block(block) for block in range(24)),
+            lambda: self.operator("Optimizer.step#AdamW.step",
+                                  "void at::native::multi_tensor_apply_kernel<FusedAdam>")))
+        yield from self.host.events
+        yield from self.device_events
+        self.host.events, self.device_events = [], []
+
+
+def training(count, has_device=True):
+    work, written = Training(has_device), 0
+    for number in itertools.count():
+        for event in work.step(number):
+            yield event
+            written += 1
+        if written >= count:
+            return
+
+
+def host_training(count):
+    """No device, as of torch.profiler where there is none."""
+    return training(count, has_device=False)
+
+
 def distinct_operators(count):
     for number in range(count):
         yield operator(f"aten::operator_{number}", START_US + 10 * number, 5)
@@ -455,7 +554,7 @@ def random_kinds(count):
 
 
 SHAPES = {function.__name__.replace("_", "-"): function for function in (
-    usual, distinct_operators, distinct_kernels, distinct_annotations, distinct_categories,
+    usual, training, host_training, distinct_operators, distinct_kernels, distinct_annotations, distinct_categories,
     distinct_processes, threads, named_threads, threads_with_launches, nested_operators,
     nested_names, nested_annotations, nested_python, nested_launches, unclosed_begins,
     begins_and_ends, unopened_ends, open_asyncs, one_instant, one_instant_no_duration,
