@@ -54,6 +54,7 @@ static const struct run_section {
 	{ "operators", tsi_section_operators, OF_TRACE },
 	{ "graphs", tsi_section_graphs, OF_TRACE },
 	{ "modules", tsi_section_modules, OF_TRACE },
+	{ "attribution", tsi_section_attribution, OF_TRACE },
 	{ "sources", tsi_section_sources, OF_TRACE },
 	{ "launches", tsi_section_launches, OF_TRACE },
 	{ "copies", tsi_section_copies, OF_TRACE },

@@ -21,6 +21,12 @@ done
 tscope trace --by kernel --under Linear t.json | sed -n '/ATTRIBUTION/,$p'
 tscope trace --by operator --under net.py t.json | sed -n '/ATTRIBUTION/,$p'
 tscope trace --under Block t.json | sed -n '/ATTRIBUTION/,$p'
+# A report has the same table, for the trace of one rank.
+mkdir run
+cp t.json run/rank0.json
+sed 's/"schemaVersion": 1/&, "distributedInfo": {"backend": "nccl", "rank": 1, "world_size": 2}/; s/"dur": 300/"dur": 200/' t.json > run/rank1.json
+tscope report --by module --under Linear t.json | sed -n '/ATTRIBUTION/,$p'
+tscope report --by kernel --rank 1 run | sed -n '/ATTRIBUTION/,$p'
 tscope trace --by colour t.json
 echo $?
 for by in device host bytes; do
