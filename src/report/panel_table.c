@@ -198,9 +198,11 @@ void tsi_panel_paths(const struct panel *panel, const char *id, const struct col
 {
 	struct doc_table *table = put_table(panel, id, columns, count);
 
-	for (size_t row = 0; table && row < table->row_count; row++)
-		table->rows[row].cells[0].brief =
-			tsi_path_tail(table->rows[row].cells[0].value.text);
+	for (size_t row = 0; table && row < table->row_count; row++) {
+		struct doc_cell *cell = &table->rows[row].cells[0];
+		if (cell->value.kind == TSCOPE_VALUE_TEXT)
+			cell->brief = tsi_path_tail(cell->value.text);
+	}
 }
 
 /* ---- rankings ---- */

@@ -76,6 +76,11 @@ void tsi_section_sources(const struct panel *panel)
 		{ "function", "name", 0 },
 		{ "host", "host_ns", 11 },
 	};
+	static const struct column caller_columns[] = {
+		{ "called from", "source", 0 }, { "what", "name", 26 },
+		{ "count", "count", 7 },        { "time", "ns", 10 },
+		{ "of it", "share_ratio", 8 },
+	};
 	bool has_device = tsi_panel_has(panel, "sources.device_ns");
 
 	/* The section about Python has all functions of VizTracer's traces. */
@@ -89,6 +94,7 @@ void tsi_section_sources(const struct panel *panel)
 	else
 		tsi_panel_paths(panel, "sources.by_function", host_columns,
 				TSI_COUNT_OF(host_columns));
+	tsi_panel_paths(panel, "sources.callers", caller_columns, TSI_COUNT_OF(caller_columns));
 }
 
 void tsi_section_attribution(const struct panel *panel)

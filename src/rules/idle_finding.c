@@ -13,8 +13,13 @@
 
 #define CULPRITS "idle.culprits"
 #define GAPS "idle.gaps"
+#define CALLERS "sources.callers"
 
 enum { SHOWN_CULPRITS = 2, CULPRIT_CHARS = 80 };
+
+struct caller_text {
+	char chars[160];
+};
 
 #define ROW(name, words, cause, part)                                                              \
 	{                                                                                          \
@@ -174,6 +179,86 @@ static int64_t cell_number(const struct rule_context *ctx, size_t row, const cha
 	return value.kind == TSCOPE_VALUE_INT ? value.integer : -1;
 }
 
+/* ---- whose code it is ---- */
+
+/* Is the row of CALLERS about what a culprit names: "aten::mm", "cudaMalloc in aten::empty"? */
+static bool is_call_of(const struct rule_context *ctx, size_t row, const char *culprit)
+{
+	const char *name = cell_text(ctx, CALLERS, row, "name");
+	const char *op = cell_text(ctx, CALLERS, row, "op");
+	char whole[CULPRIT_CHARS * 4];
+
+	snprintf(whole, sizeof(whole), "%s%s%s", name, *op ? " in " : "", op);
+	return strcmp(whole, culprit) == 0;
+}
+
+/* The row of CALLERS that caused most of what a culprit names, if half of it; SIZE_MAX: none. */
+static size_t row_of_caller(const struct rule_context *ctx, const char *culprit)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, CALLERS); row++) {
+		double share = tsi_value_real(tsi_rule_cell(ctx, CALLERS, row, "share_ratio"));
+		if (!is_call_of(ctx, row, culprit))
+			continue;
+		return share >= 0.5 && *cell_text(ctx, CALLERS, row, "source") ? row : SIZE_MAX;
+	}
+	return SIZE_MAX;
+}
+
+/* The culprit that has half of the time of all causes, or "". */
+static const char *main_culprit(const struct rule_context *ctx, const struct idle_claim *claim)
+{
+	double all_ns = tsi_idle_claim_share(ctx, claim) * mean_step_ns(ctx);
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
+		for (size_t i = 0; i < cause_count(claim); i++)
+			if (is_of_cause(ctx, CULPRITS, row, claim->causes[i]) &&
+			    tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step")) >=
+				    all_ns / 2)
+				return cell_text(ctx, CULPRITS, row, "name");
+	return "";
+}
+
+/* The operators by which scripts read numbers. */
+static const char *call_words(const char *culprit)
+{
+	const char *op = strstr(culprit, " in ");
+
+	op = op ? op + strlen(" in ") : culprit;
+	return strcmp(op, "aten::_local_scalar_dense") == 0 || strcmp(op, "aten::item") == 0
+		       ? ".item()"
+		       : culprit;
+}
+
+/* ": .item() in train.py(12): step", or "" where no line caused half of it. */
+static struct caller_text describe_caller(const struct rule_context *ctx,
+					  const struct idle_claim *claim, size_t *row)
+{
+	const char *culprit = main_culprit(ctx, claim);
+	struct caller_text text = { "" };
+
+	*row = *culprit ? row_of_caller(ctx, culprit) : SIZE_MAX;
+	if (*row == SIZE_MAX)
+		return text;
+	const char *source = cell_text(ctx, CALLERS, *row, "source");
+	const char *slash = strrchr(source, '/'), *open = strchr(source, '(');
+	bool has_folder = slash && (!open || slash < open);
+	snprintf(text.chars, sizeof(text.chars), ": %.60s in %.80s", call_words(culprit),
+		 has_folder ? slash + 1 : source);
+	tsi_str_drop_partial(text.chars);
+	return text;
+}
+
+/* The title has said the line. */
+static void put_caller(struct rule_context *ctx, size_t row)
+{
+	struct tscope_subject *subject = tsi_rule_subject(ctx);
+
+	subject->source = known(cell_text(ctx, CALLERS, row, "source"));
+	subject->module = known(cell_text(ctx, CALLERS, row, "module"));
+	if (subject->module)
+		tsi_rule_detail(ctx, "in %.120s", subject->module);
+}
+
 /* The longest gaps of the causes; the first says what the finding is about. */
 static void describe_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 {
@@ -218,8 +303,12 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return false;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%s%.1f %% of the step%s", before, 100 * share,
-		      behind);
+	size_t caller;
+	struct caller_text text = describe_caller(ctx, claim, &caller);
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%s%.1f %% of the step%s%s", before, 100 * share,
+		      behind, text.chars);
+	if (caller != SIZE_MAX)
+		put_caller(ctx, caller);
 	tsi_describe_idle(ctx, claim);
 	return true;
 }

@@ -2,6 +2,7 @@
 /* COPY.EXPOSED: the device copies or fills memory while no kernel runs. */
 #include "base/scaled_text.h"
 #include "rules/budget_share.h"
+#include "rules/copier.h"
 
 #include <math.h>
 
@@ -33,6 +34,7 @@ static void evaluate_copy_exposed(struct rule_context *ctx)
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
 		      "exposed memory copies take %.1f %% of the step", 100 * share);
 	describe_direction(ctx);
+	tsi_describe_copier(ctx, "", "exposed_ns");
 	/* Overlapped, a step still takes as long as its copies. */
 	if (share > 0.5)
 		tsi_rule_bound(ctx);

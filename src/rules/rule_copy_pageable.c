@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* COPY.PAGEABLE: copies from or to host memory that is not pinned: slow, and nothing hides them. */
 #include "rules/budget_share.h"
+#include "rules/copier.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static void evaluate_copy_pageable(struct rule_context *ctx)
 		      "copies of pageable (unpinned) host memory take %.1f %% of device time",
 		      100 * share);
 	describe_copies(ctx);
+	tsi_describe_copier(ctx, "Pageable", "ns");
 	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++)
 		if (is_pageable(ctx, row))
 			tsi_rule_longest(ctx, DIRECTIONS, row);

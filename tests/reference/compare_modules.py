@@ -5,6 +5,7 @@ figures by module and by function with what is true, all of them to the ns; sums
 
 usage: compare_modules.py TSCOPE [ROUNDS [FIRST_SEED]]
 """
+import bisect
 import collections
 import json
 import pathlib
@@ -241,6 +242,110 @@ def compare_sources(facts, writer, windows):
         yield f"sources host_ns {facts['host_ns']}, in truth {host_ns}"
 
 
+KINDS = {"cudaLaunchKernel": "launch", "cuLaunchKernel": "launch", "cudaGraphLaunch": "graph_launch",
+         "cudaMemcpyAsync": "memcpy", "cudaStreamSynchronize": "sync"}
+
+
+def self_times(events):
+    """Operators of a thread with the time that is not in those within them."""
+    rows, stack = [], []
+    for event in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
+        while stack and stack[-1][1] <= event["ts"]:
+            stack.pop()
+        end = min([event["ts"] + event["dur"], *(row[1] for row in stack)])
+        if stack:
+            stack[-1][2] -= end - event["ts"]
+        stack.append([event, end, end - event["ts"]])
+        rows.append(stack[-1])
+    return [(event, end, ns) for event, end, ns in rows]
+
+
+def innermost(rows, at):
+    """The operator around a call of the thread."""
+    around = [row for row in rows if row[0]["ts"] <= at < row[1]]
+    return max(around, key=lambda row: row[0]["ts"])[0]["name"] if around else None
+
+
+def exposed(writer, start, dur):
+    """The part of a copy in which no kernel runs."""
+    kernels = [(begin, begin + ns) for _, begin, ns, name, *_ in writer.launched if "Memcpy" not in name]
+    covered, now = 0, start
+    for begin, end in sorted(kernels):
+        begin, end = max(begin, now), min(end, start + dur)
+        if end > begin:
+            covered, now = covered + end - begin, end
+    return dur - covered
+
+
+def things_called(writer, windows):
+    """(kind, name, operator), path, source, and what: each call in the steps that count."""
+    def counts(at):
+        return any(start <= at < end for start, end in windows)
+
+    threads = {thread.tid: thread for thread in (writer.main, writer.autograd)}
+    operators = {tid: self_times([e for e in writer.events if e["tid"] == tid and e.get("cat") == "cpu_op"])
+                 for tid in threads}
+    starts = {tid: [entry[0] for entry in thread.log] for tid, thread in threads.items()}
+
+    def place(tid, at):
+        return threads[tid].log[bisect.bisect_right(starts[tid], at) - 1][1:3]
+
+    for tid, rows in operators.items():
+        for event, _, ns in rows:
+            if counts(event["ts"]):
+                yield ("operator", event["name"], None), *place(tid, event["ts"]), (1, ns, 0, 0)
+    for event in writer.events:
+        if event.get("cat") != "cuda_runtime" or not counts(event["ts"]):
+            continue
+        kind = KINDS[event["name"]]
+        op = innermost(operators[event["tid"]], event["ts"]) if kind in ("memcpy", "sync") else None
+        yield (kind, event["name"], op), *place(event["tid"], event["ts"]), (1, event["dur"], 0, 0)
+    for launch, start, dur, name, tid, path, source in writer.launched:
+        if not counts(launch):
+            continue
+        op = innermost(operators[tid], launch) if tid else None
+        if op:
+            yield ("operator", op, None), path, source, (0, 0, dur, 0)
+        if "Memcpy" in name:
+            yield ("copy", name, None), path, source, (1, 0, dur, exposed(writer, start, dur))
+
+
+def main_module(parts, labels):
+    """The innermost module that has more than half of what is in these paths."""
+    shares, depths = collections.Counter(), {}
+    for path, ns in parts.items():
+        for end in range(1, len(path) + 1):
+            shares[labels[path[:end]]] += ns
+            depths[labels[path[:end]]] = end
+    halves = [label for label, ns in shares.items() if 2 * ns > sum(parts.values())]
+    return max(halves, key=depths.get, default=None)
+
+
+def compare_callers(facts, truth, writer, windows):
+    def by_source():
+        return collections.defaultdict(collections.Counter)
+
+    sums = collections.defaultdict(lambda: collections.defaultdict(by_source))
+    for thing, path, source, (count, host, device, bare) in things_called(writer, windows):
+        sums[thing][source or None][path].update(count=count, host=host, device=device, bare=bare)
+    expected = []
+    for thing, sources in sums.items():
+        def total(part, key):
+            return sum(sums[key] for sums in part.values())
+        by = "device" if any(total(part, "device") for part in sources.values()) else "host"
+        all_ns = sum(total(part, by) for part in sources.values())
+        for source, part in sources.items():
+            ns = total(part, by)
+            module = main_module({path: row[by] for path, row in part.items()}, truth["labels"])
+            if ns and ns >= all_ns // 10:
+                expected.append((*thing, source, module, total(part, "count"), ns,
+                                 total(part, "bare") if thing[0] == "copy" else None))
+    found = [tuple(row[key] for key in ("kind", "name", "op", "source", "module", "count", "ns",
+                                        "exposed_ns")) for row in facts["callers"]]
+    for row in sorted({*found} ^ {*expected}, key=str):
+        yield f"callers: {row} in {'truth' if row in expected else 'tscope'} alone"
+
+
 def compare_under(program, path, truth, rng):
     """Time in a module that is asked for, by module: the rows of it and of those in it."""
     names = [label for label in truth["labels"].values() if "." in label]
@@ -279,7 +384,8 @@ def check(program, seed, folder):
     truth = truth_of(writer, facts)
     return [*compare_modules(facts["modules"], truth, writer),
             *compare_under(program, path, truth, writer.rng),
-            *compare_sources(facts["sources"], writer, windows_of(writer, facts))]
+            *compare_sources(facts["sources"], writer, windows_of(writer, facts)),
+            *compare_callers(facts["sources"], truth, writer, windows_of(writer, facts))]
 
 
 def main():

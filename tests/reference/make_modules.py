@@ -122,6 +122,7 @@ class Writer:
         self.annotations = {}  # by node
         self.kernel_order, self.units, self.seen_sources = [], set(), set()
         self.facts = []  # (launch time, path, source, what): added where the step counts
+        self.launched = []  # (launch, start, duration, name, thread or None: graph, path, source)
         self.on_main = self.rng.random() < 0.3
         first = self.rng.randrange(0, 50)
         self.main = Thread(MAIN, first, 1)
@@ -190,6 +191,8 @@ class Writer:
             if kind == "comm":
                 what["comm_ns"] = dur
             self.facts.append((start, path, source, is_backward, what))
+            self.launched.append((start, begin, dur, name,
+                                  None if call == "cudaGraphLaunch" else thread.tid, path, source))
 
     def annotate(self, start, args, path, called):
         """A kernel of a graph with the module that it was captured in. A replay calls each once."""

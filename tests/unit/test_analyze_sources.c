@@ -48,8 +48,58 @@ static void innermost_of_the_users(void **state)
 		    "net.py(7): forward 250 50 20 30 2 0 0\n"
 		    "(outside the user's code) 550 5 5 0 1 0 0\n"
 		    "train.py(3): main 200 0 0 0 0 1 40\n");
+	/*
+	 * MmBackward0 launches 30 ns, aten::mm 20. The call of 510 is in net.py by its node's
+	 * forward operator, that of 600 nowhere: of three of 5 ns each, a third.
+	 */
+	check_table(a, "sources.callers: name kind op source count ns exposed_ns share_ratio",
+		    "cudaDeviceSynchronize sync - train.py(3): main 1 40 - 1\n"
+		    "MmBackward0 operator - net.py(7): forward 1 30 - 1\n"
+		    "aten::mm operator - net.py(7): forward 1 20 - 1\n"
+		    "cudaLaunchKernel launch - net.py(7): forward 2 10 - 0.666667\n"
+		    "cudaLaunchKernel launch - - 1 5 - 0.333333\n");
 	check_facts(a, "sources: function_count device_ns outside_ns host_ns host_outside_ns",
 		    "2 55 5 1000 550");
+	analyzed_free(a);
+}
+
+/*
+ * Copies of [200, 300) by a.py and [350, 360) by b.py; a kernel runs in [280, 320). b.py has less
+ * than a tenth of the copies' time. Of aten::add's 20 ns 18 are in one of two modules, of
+ * aten::mul's 10 half in each.
+ */
+static void whose_copies(void **state)
+{
+	(void)state;
+	static const struct builder_options options = { .is_telling_frame = is_uninformative };
+	static const char frame[] = "python_function";
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 1000);
+	test_span(t, frame, "a.py(1): load", 1, 0, 100);
+	test_span(t, frame, "nn.Module: Net_0", 1, 5, 90);
+	test_call(t, "cudaMemcpyAsync", 1, 10, 5, 1);
+	test_span(t, frame, "nn.Module: Linear_0", 1, 20, 20);
+	test_op(t, "aten::add", 1, 21, 18);
+	test_span(t, frame, "nn.Module: Linear_1", 1, 40, 10);
+	test_op(t, "aten::add", 1, 41, 2);
+	test_op(t, "aten::mul", 1, 43, 5);
+	test_span(t, frame, "nn.Module: Linear_2", 1, 50, 10);
+	test_op(t, "aten::mul", 1, 51, 5);
+	test_span(t, frame, "b.py(1): load", 1, 100, 100);
+	test_call(t, "cudaMemcpyAsync", 1, 110, 5, 2);
+	test_call(t, "cudaLaunchKernel", 1, 120, 5, 3);
+	test_memcpy(t, "Memcpy HtoD (Pinned -> Device)", 0, 7, 200, 100, 1, 64);
+	test_memcpy(t, "Memcpy HtoD (Pinned -> Device)", 0, 7, 350, 10, 2, 64);
+	test_kernel(t, "k", 0, 8, 280, 40, 3);
+	struct analyzed *a = analyze(t);
+	check_table(a, "sources.callers: name kind source module count ns exposed_ns",
+		    "Memcpy HtoD (Pinned -> Device) copy a.py(1): load Net 1 100 80\n"
+		    "aten::add operator a.py(1): load Net.Linear[0] 2 20 -\n"
+		    "aten::mul operator a.py(1): load Net 2 10 -\n"
+		    "cudaLaunchKernel launch b.py(1): load - 1 5 -\n"
+		    "cudaMemcpyAsync memcpy a.py(1): load Net 1 5 -\n"
+		    "cudaMemcpyAsync memcpy b.py(1): load - 1 5 -\n");
 	analyzed_free(a);
 }
 
@@ -68,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(innermost_of_the_users),
+		cmocka_unit_test(whose_copies),
 		cmocka_unit_test(no_frames),
 	};
 

@@ -136,6 +136,22 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "med: exposed memory copies take 10.0 % of the step (mostly fill: 25.00 ms in the trace) "
 	  "[10000000 ns]" },
+	/* Whose they are, where half of what is exposed is one line's. */
+	{ "COPY.EXPOSED", FIRES,
+	  STEPS
+	  "budget.exposed_copy_total_ns 20000000\n"
+	  "sources.callers kind=memcpy name=cudaMemcpyAsync source='a.py(3): h' exposed_ns=9\n"
+	  "sources.callers kind=copy name='Memcpy HtoD' source='a.py(1): f' ns=9 exposed_ns=3\n"
+	  "sources.callers kind=copy name='Memset' source='b.py(2): g' ns=5 exposed_ns=3\n",
+	  NULL,
+	  "med: exposed memory copies take 10.0 % of the step (most of them in a.py(1): f) "
+	  "[10000000 ns]" },
+	{ "COPY.EXPOSED", FIRES,
+	  STEPS "budget.exposed_copy_total_ns 20000000\n"
+		"sources.callers kind=copy name='Memcpy HtoD' source='a.py(1): f' exposed_ns=3\n"
+		"sources.callers kind=copy name='Memcpy DtoH' source='b.py(2): g' exposed_ns=2\n"
+		"sources.callers kind=copy name='Memset' exposed_ns=2\n",
+	  NULL, "med: exposed memory copies take 10.0 % of the step [10000000 ns]" },
 	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_total_ns 2000000\n", NULL, "" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 10000000\n", NULL,
 	  "med: exposed memory copies take 5.0 % of the step [5000000 ns]" },

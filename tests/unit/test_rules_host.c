@@ -52,6 +52,14 @@
 	"\n"
 #define TOP "callbacks.top_name SpeedMonitor\ncallbacks.top_ns_per_step 9000000\n"
 
+/* A culprit, and which line of what file has so much of its time. */
+#define ITEM(ns)                                                                                   \
+	"idle.culprits cause=sync name='cudaStreamSynchronize in aten::_local_scalar_dense' "      \
+	"ns_per_step=" #ns "\n"
+#define ITEM_IN(file, ratio)                                                                       \
+	"sources.callers name=cudaStreamSynchronize op=aten::_local_scalar_dense kind=sync "       \
+	"source='lib/" file "(12): step' module=Net.Head share_ratio=" #ratio "\n"
+
 static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", FIRES,
 	  LATE(8000000, 3000000,
@@ -191,6 +199,17 @@ static const struct rule_case cases[] = {
 	  "med: for 8.0 % of the step the device idles because the host waited for it "
 	  "(cudaDeviceSynchronize waits longest: 2 calls, 16.00 ms in the "
 	  "trace) [8000000 ns]" },
+	/* Whose line it is, where half of the time is one call's and half of these one line's. */
+	{ "SYNC.BLOCKING", FIRES, IDLE_OF(sync, 8) ITEM(4000000) ITEM_IN("train.py", 0.5), NULL,
+	  "med: for 8.0 % of the step the device idles because the host waited for it: .item() in "
+	  "train.py(12): step (in Net.Head; 4.0 % cudaStreamSynchronize in "
+	  "aten::_local_scalar_dense) [8000000 ns]" },
+	{ "SYNC.BLOCKING", FIRES, IDLE_OF(sync, 8) ITEM(4000000) ITEM_IN("train.py", 0.49), NULL,
+	  "med: for 8.0 % of the step the device idles because the host waited for it (4.0 % "
+	  "cudaStreamSynchronize in aten::_local_scalar_dense) [8000000 ns]" },
+	{ "SYNC.BLOCKING", FIRES, IDLE_OF(sync, 8) ITEM(3999999) ITEM_IN("train.py", 0.5), NULL,
+	  "med: for 8.0 % of the step the device idles because the host waited for it (4.0 % "
+	  "cudaStreamSynchronize in aten::_local_scalar_dense) [8000000 ns]" },
 	{ "SYNC.BLOCKING", QUIET, IDLE_OF(sync, 0), NULL, "" },
 	{ "SYNC.BLOCKING", AT, IDLE_OF(sync, 5), NULL, "med: for 5.0 %" },
 	{ "SYNC.BLOCKING", AT, STEPS "idle.sync_ns 4999999\n", NULL, "" },

@@ -7,7 +7,6 @@
 
 #include "analyze/modules/module_groups.h"
 #include "analyze/modules/place_sums.h"
-#include "analyze/ops/graph_join.h"
 #include "analyze/ops/kernel_vote.h"
 #include "analyze/ops/trace_flops.h"
 #include "model/trace/device_rows.h"
@@ -160,15 +159,9 @@ static size_t category_of(const struct attribution *a, uint32_t row)
 
 static size_t key_of_row(const struct attribution *a, uint32_t row, struct place place)
 {
-	uint32_t op = tsi_launching_op(a->trace, row);
-	const struct graph_node *node =
-		tsi_graph_node(a->scope->flops ? a->scope->flops->graphs : NULL, a->trace, row);
-
 	switch (a->by) {
 	case TSCOPE_BY_OPERATOR:
-		if (node && node->op != NO_ROW)
-			return a->scope->flops->graphs->set->ops[node->op].name;
-		return op == NO_ROW ? 0 : tsi_name_id(&a->trace->spans, op);
+		return tsi_launching_name(a->scope, row);
 	case TSCOPE_BY_KERNEL:
 		return tsi_name_id(&a->trace->spans, row);
 	case TSCOPE_BY_CATEGORY:
@@ -221,8 +214,9 @@ static void add_device(struct attribution *a)
 }
 
 /* An operator's time in itself goes where it began, if that counts. */
-static void add_op_time(struct attribution *a, uint32_t row, int64_t self_ns)
+static void add_op_time(void *data, uint32_t row, int64_t self_ns)
 {
+	struct attribution *a = data;
 	int64_t start_ns = tsi_start_ns(&a->trace->spans, row);
 	struct place place = { 0 };
 
@@ -233,40 +227,6 @@ static void add_op_time(struct attribution *a, uint32_t row, int64_t self_ns)
 				       a->near);
 	if (is_under(a, place))
 		tsi_sum(&a->sums[tsi_name_id(&a->trace->spans, row)].host_ns, self_ns);
-}
-
-struct attributed_op {
-	uint32_t row;
-	int64_t end_ns, self_ns;
-};
-
-/* Walks each thread, with a stack of the open operators. */
-static void add_ops(struct attribution *a, uint32_t index, struct arena *scratch)
-{
-	const struct track *track = &a->trace->tracks[index];
-	struct attributed_op *ops = NULL;
-	size_t depth = 0, capacity = 0;
-
-	for (uint32_t row = track->first; row <= track->first + track->count; row++) {
-		bool is_end = row == track->first + track->count;
-		if (!is_end && tsi_span_class(&a->trace->spans, row) != TSCOPE_SPAN_CPU_OP)
-			continue;
-		int64_t start_ns = is_end ? INT64_MAX : tsi_start_ns(&a->trace->spans, row);
-		for (; depth && ops[depth - 1].end_ns <= start_ns; depth--)
-			add_op_time(a, ops[depth - 1].row, ops[depth - 1].self_ns);
-		if (is_end)
-			return;
-		int64_t end_ns = tsi_span_end(a->trace, row);
-		if (depth && ops[depth - 1].end_ns < end_ns)
-			end_ns = ops[depth - 1].end_ns;
-		if (depth)
-			ops[depth - 1].self_ns -= end_ns - start_ns;
-		struct attributed_op *op =
-			tsi_arena_push(scratch, &ops, &depth, &capacity, sizeof(*op));
-		if (!op)
-			return;
-		*op = (struct attributed_op){ row, end_ns, end_ns - start_ns };
-	}
 }
 
 static void add_place_time(void *data, struct place place, int64_t ns)
@@ -281,7 +241,7 @@ static void add_host(struct attribution *a, struct arena *scratch)
 {
 	for (uint32_t i = 0; i < a->trace->host_track_count && !scratch->has_failed; i++) {
 		if (a->by == TSCOPE_BY_OPERATOR)
-			add_ops(a, i, scratch);
+			tsi_each_op(a->trace, i, add_op_time, a, scratch);
 		else if (a->places && a->by <= TSCOPE_BY_SOURCE &&
 			 (a->by == TSCOPE_BY_MODULE ? a->places->threads[i].has_modules
 						    : a->places->threads[i].has_sources))

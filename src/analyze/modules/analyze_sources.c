@@ -5,7 +5,9 @@
  */
 #include "analyze/facts.h"
 
+#include "analyze/modules/callers.h"
 #include "analyze/modules/place_sums.h"
+#include "model/trace/classify.h"
 
 #define FACTS(X)                                                                                   \
 	X(SOURCE_COUNT, "function_count", COUNT, "functions of the user's code that were seen")    \
@@ -42,10 +44,33 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 
 TSI_FACT_LIST(enum source_column, source_columns, SOURCE_COLUMNS);
 
+#define CALLER_COLUMNS(X)                                                                          \
+	X(CALLED, "name", TEXT, "of the operator, call, copy or fill")                             \
+	X(CALLED_KIND, "kind", TEXT,                                                               \
+	  "operator; copy (or fill, on a device); of calls of the runtime: launch, graph_launch, " \
+	  "memcpy, memset, sync, malloc, free")                                                    \
+	X(CALLED_IN, "op", TEXT, "the operator in which the call waits, copies or allocates")      \
+	X(CALLER, "source", TEXT, "function as in by_function; absent: outside the user's code")   \
+	X(CALLER_MODULE, "module", TEXT,                                                           \
+	  "module as in modules.by_module, the innermost that has more than half of ns")           \
+	X(CALLER_COUNT, "count", COUNT, "how often")                                               \
+	X(CALLER_NS, "ns", NS,                                                                     \
+	  "device time of copies and of what operators launched themselves; else host time, of "   \
+	  "operators less those in them")                                                          \
+	X(CALLER_EXPOSED_NS, "exposed_ns", NS,                                                     \
+	  "of a copy's ns, while no kernel of its device ran")                                     \
+	X(CALLER_RATIO, "share_ratio", RATIO, "ns by that of all functions")
+
+TSI_FACT_LIST(enum caller_column, caller_columns, CALLER_COLUMNS);
+
 #define TABLES(X)                                                                                  \
 	X(BY_FUNCTION, "by_function", source_columns,                                              \
 	  "functions of the user's code; host_ns and device_ns of all rows sum to the totals of "  \
-	  "the facts")
+	  "the facts")                                                                             \
+	X(CALLERS, "callers", caller_columns,                                                      \
+	  "functions behind operators, calls and copies that began in the steps that count: "      \
+	  "those "                                                                                 \
+	  "that cause a tenth or more of its time")
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
@@ -77,6 +102,48 @@ static void add_source(const struct tscope_trace *trace, uint32_t name,
 		cells[FLOPS] = tsi_real(sums->flops);
 }
 
+enum { CALLER_SHARE = 10 }; /* a tenth */
+
+static void add_caller(const struct tscope_trace *trace, const struct caller *caller,
+		       const struct module_groups *groups, struct fact_sheet *out)
+{
+	static const char *const kinds[CALLER_CALLS] = { "operator", "copy" };
+	struct tscope_value *cells = tsi_table_row(out, CALLERS);
+
+	cells[CALLED] = tsi_text(tsi_intern_text(&trace->names, caller->name).data);
+	cells[CALLED_KIND] =
+		tsi_text(caller->kind < CALLER_CALLS
+				 ? kinds[caller->kind]
+				 : tsi_call_kind_name((uint8_t)(caller->kind - CALLER_CALLS)));
+	if (caller->op)
+		cells[CALLED_IN] = tsi_text(tsi_intern_text(&trace->names, caller->op).data);
+	if (caller->source)
+		cells[CALLER] = tsi_text(tsi_intern_text(&trace->names, caller->source).data);
+	if (caller->group)
+		cells[CALLER_MODULE] = tsi_text(
+			tsi_sheet_copy(out, tsi_str_of(groups->groups[caller->group].path)));
+	cells[CALLER_COUNT] = tsi_int(caller->sums.count);
+	cells[CALLER_NS] = tsi_int(caller->ns);
+	if (caller->kind == CALLER_COPY)
+		cells[CALLER_EXPOSED_NS] = tsi_int(caller->sums.exposed_ns);
+	cells[CALLER_RATIO] = tsi_ratio(caller->ns, caller->all_ns);
+}
+
+static void add_callers(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	struct arena *scratch = tsi_sheet_scratch(out);
+	struct module_groups groups;
+
+	if (!tsi_module_groups_init(&groups, scope->places, scratch))
+		return;
+	struct callers callers = tsi_find_callers(scope, &groups, scratch);
+	for (size_t i = 0; i < callers.count; i++)
+		if (callers.items[i].ns > 0 &&
+		    callers.items[i].ns >= callers.items[i].all_ns / CALLER_SHARE)
+			add_caller(scope->trace, &callers.items[i], &groups, out);
+	tsi_table_order(out, CALLERS, CALLER_NS, CALLED);
+}
+
 static bool has_sources(const struct places *places)
 {
 	for (uint32_t i = 0; i < places->timeline->trace->host_track_count; i++)
@@ -102,6 +169,7 @@ static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *
 		count += name > 0;
 	}
 	tsi_table_order(out, BY_FUNCTION, device_ns ? SELF_DEVICE_NS : SELF_HOST_NS, NAME);
+	add_callers(scope, out);
 	tsi_fact_int(out, SOURCE_COUNT, count);
 	tsi_fact_int(out, HOST_NS, scope->place_totals->source_host_ns);
 	tsi_fact_int(out, HOST_OUTSIDE_NS, tsi_place_host_ns(&sums[0]));

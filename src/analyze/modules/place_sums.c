@@ -2,6 +2,7 @@
 /* Everything that happened in a trace, added to the place that it was caused in. */
 #include "analyze/modules/place_sums.h"
 
+#include "analyze/ops/graph_join.h"
 #include "analyze/ops/trace_flops.h"
 #include "model/trace/device_rows.h"
 
@@ -40,9 +41,7 @@ static void add_part(struct place_summer *s, struct place place, const struct pl
 
 static bool counts_at(struct place_summer *s, int64_t t_ns)
 {
-	uint32_t step = tsi_timeline_step_near(s->places->timeline, t_ns, &s->step);
-
-	return step != NO_ROW && tsi_place_step_counts(s->places, step);
+	return tsi_place_time_counts(s->places, t_ns, &s->step);
 }
 
 static struct place place_of(const struct place_summer *s, uint32_t row)
@@ -90,6 +89,17 @@ static void add_devices(struct place_summer *s)
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++)
 		if (counts_at(s, tsi_timeline_launch_time(trace, row)))
 			add_device_row(s, row);
+}
+
+uint32_t tsi_launching_name(const struct analysis_scope *scope, uint32_t row)
+{
+	const struct graph_join *join = scope->flops ? scope->flops->graphs : NULL;
+	const struct graph_node *node = tsi_graph_node(join, scope->trace, row);
+	uint32_t op = tsi_launching_op(scope->trace, row);
+
+	if (node && node->op != NO_ROW)
+		return join->set->ops[node->op].name;
+	return op == NO_ROW ? 0 : tsi_name_id(&scope->trace->spans, op);
 }
 
 /* ---- the host ------------------------------------------------------------------------ */
@@ -166,6 +176,40 @@ void tsi_place_each_time(const struct places *places, uint32_t track,
 			now_ns = until_ns;
 			at += !is_last;
 		}
+	}
+}
+
+struct timed_op {
+	uint32_t row;
+	int64_t end_ns, self_ns;
+};
+
+void tsi_each_op(const struct tscope_trace *trace, uint32_t index,
+		 void (*add)(void *data, uint32_t row, int64_t self_ns), void *data,
+		 struct arena *arena)
+{
+	const struct track *track = &trace->tracks[index];
+	struct timed_op *ops = NULL; /* those that are open */
+	size_t depth = 0, capacity = 0;
+
+	for (uint32_t row = track->first; row <= track->first + track->count; row++) {
+		bool is_end = row == track->first + track->count;
+		if (!is_end && tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_CPU_OP)
+			continue;
+		int64_t start_ns = is_end ? INT64_MAX : tsi_start_ns(&trace->spans, row);
+		for (; depth && ops[depth - 1].end_ns <= start_ns; depth--)
+			add(data, ops[depth - 1].row, ops[depth - 1].self_ns);
+		if (is_end)
+			return;
+		int64_t end_ns = tsi_span_end(trace, row);
+		if (depth && ops[depth - 1].end_ns < end_ns)
+			end_ns = ops[depth - 1].end_ns;
+		if (depth)
+			ops[depth - 1].self_ns -= end_ns - start_ns;
+		struct timed_op *op = tsi_arena_push(arena, &ops, &depth, &capacity, sizeof(*op));
+		if (!op)
+			return;
+		*op = (struct timed_op){ row, end_ns, end_ns - start_ns };
 	}
 }
 

@@ -34,6 +34,14 @@ const struct place_totals *tsi_place_totals(const struct analysis_scope *scope,
 struct place_sums tsi_device_sums(const struct tscope_trace *trace, uint32_t row,
 				  struct place place);
 
+/* Name id of the operator that launched a device's row, or captured it; 0: not known. */
+uint32_t tsi_launching_name(const struct analysis_scope *scope, uint32_t row);
+
+/* Calls add with each operator of a thread and its time less the operators directly in it. */
+void tsi_each_op(const struct tscope_trace *trace, uint32_t track,
+		 void (*add)(void *data, uint32_t row, int64_t self_ns), void *data,
+		 struct arena *arena);
+
 /* Calls add with the time of a thread in each place, piece by piece, in the steps that count. */
 void tsi_place_each_time(const struct places *places, uint32_t track,
 			 void (*add)(void *data, struct place place, int64_t ns), void *data);

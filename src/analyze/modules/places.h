@@ -100,4 +100,12 @@ static inline bool tsi_place_step_counts(const struct places *places, uint32_t s
 	return places->counts_all || places->timeline->steps[step].mark == TSCOPE_STEP_COUNTED;
 }
 
+/* Does what began at a time count? step: of the last question, 0 at first. */
+static inline bool tsi_place_time_counts(const struct places *places, int64_t t_ns, uint32_t *step)
+{
+	uint32_t found = tsi_timeline_step_near(places->timeline, t_ns, step);
+
+	return found != NO_ROW && tsi_place_step_counts(places, found);
+}
+
 #endif

@@ -9,6 +9,7 @@
 #include "analyze/shared/quantile.h"
 #include "base/pair_set.h"
 #include "base/sum.h"
+#include "model/trace/classify.h"
 #include "model/trace/device_rows.h"
 
 #define FACTS(X)                                                                                   \
@@ -102,25 +103,6 @@ struct work {
 	int64_t linked_count, queued_count;
 	int64_t known_idle_ns, host_idle_ns; /* idle time whose next event has a launch call */
 };
-
-static const char *kind_name(uint8_t kind)
-{
-	static const char *const names[CALL_KIND_COUNT] = {
-		[CALL_OTHER] = "other",
-		[CALL_LAUNCH] = "launch",
-		[CALL_GRAPH_LAUNCH] = "graph_launch",
-		[CALL_MEMCPY] = "memcpy",
-		[CALL_MEMSET] = "memset",
-		[CALL_SYNC] = "sync",
-		[CALL_MALLOC] = "malloc",
-		[CALL_FREE] = "free",
-		[CALL_EVENT] = "event",
-		[CALL_CAPTURE_BEGIN] = "other",
-		[CALL_CAPTURE_END] = "other",
-	};
-
-	return names[kind];
-}
 
 static void work_init(struct work *work, const struct analysis_scope *scope, struct arena *scratch)
 {
@@ -305,7 +287,7 @@ static void add_names(const struct work *work, struct fact_sheet *out)
 			continue;
 		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
 		cells[NAME] = tsi_text(tsi_intern_text(&work->trace->names, name).data);
-		cells[NAME_KIND] = tsi_text(kind_name(calls->kind));
+		cells[NAME_KIND] = tsi_text(tsi_call_kind_name(calls->kind));
 		cells[NAME_COUNT] = tsi_int(calls->count);
 		cells[NAME_TOTAL_NS] = tsi_int(calls->total_ns);
 		cells[NAME_MEAN_NS] = tsi_mean(calls->total_ns, calls->count);

@@ -242,6 +242,25 @@ static const struct name_rule copy_names[] = {
 	{ "HostToHost", ANYWHERE, COPY_H2H },
 };
 
+const char *tsi_call_kind_name(uint8_t kind)
+{
+	static const char *const names[CALL_KIND_COUNT] = {
+		[CALL_OTHER] = "other",
+		[CALL_LAUNCH] = "launch",
+		[CALL_GRAPH_LAUNCH] = "graph_launch",
+		[CALL_MEMCPY] = "memcpy",
+		[CALL_MEMSET] = "memset",
+		[CALL_SYNC] = "sync",
+		[CALL_MALLOC] = "malloc",
+		[CALL_FREE] = "free",
+		[CALL_EVENT] = "event",
+		[CALL_CAPTURE_BEGIN] = "other",
+		[CALL_CAPTURE_END] = "other",
+	};
+
+	return names[kind];
+}
+
 enum copy_direction tsi_classify_copy(struct str name)
 {
 	/* Each pattern has one of these; ROCm's "Dispatch Kernel" has neither. */

@@ -42,6 +42,9 @@ uint8_t tsi_classify_host_name(struct str name, uint8_t span_class);
 /* Classifies a runtime or driver call: "cudaLaunchKernel" -> CALL_LAUNCH. */
 enum call_kind tsi_classify_call(struct str name);
 
+/* "launch", "sync" …: never NULL. */
+const char *tsi_call_kind_name(uint8_t kind);
+
 /* "Memcpy HtoD (Pageable -> Device)" -> COPY_H2D; also "HOST_TO_DEVICE", "HostToDevice". */
 enum copy_direction tsi_classify_copy(struct str name);
 
