@@ -19,6 +19,7 @@
 	"--disable-cuda-graph"
 #define QUANTIZED_WEIGHTS                                                                          \
 	"serve quantized weights (vLLM and SGLang: --quantization fp8, or an FP8 checkpoint)"
+#define OTHER_ATTENTION "try another backend for attention (--attention-backend)"
 #define FUSION_PASSES "let the engine fuse them: vLLM --compilation-config with pass_config"
 #define FUSION_SMALL "for small models SGLang --enable-torch-compile"
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/idle_finding.h"
 #include "rules/operator_words.h"
@@ -18,6 +19,7 @@ struct line {
 	const char *name;
 	const char *words;
 	const char *advice;
+	const char *inference_advice;
 	enum rule_cause cause; /* of a rule with more details */
 	enum gain_part part;
 };
@@ -26,51 +28,98 @@ static const struct line lines[] = {
 	{ "compute_overhead", "compute overhead (kernels below peak)",
 	  "run under bf16 autocast so that tensor cores work, torch.compile the model, enlarge the "
 	  "batch, use fused attention and a fused optimizer; --show kernels lists what costs most",
+	  MORE_REQUESTS "; " REDUCED_PRECISION "; torch.compile the model; fused attention; --show "
+			"kernels lists what costs most",
 	  CAUSE_low_mfu, GAIN_COMPUTE },
 	{ "data_stall", "waiting for data",
 	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "
 	  "raise prefetch_factor; then move costly transforms out of the loop or onto the device",
+	  "prepare the next request while the device computes; move costly transforms onto the "
+	  "device",
 	  CAUSE_data_loader, GAIN_DATA },
 	{ "communication", "communication",
 	  "overlap gradients with backward, skip the exchange between accumulated batches "
 	  "(no_sync), "
 	  "send bf16, enlarge the batch per rank",
+	  "shard over fewer devices and run more replicas; overlap the exchange of one part with "
+	  "the computation of the next",
 	  CAUSE_comm_exposed, GAIN_COMM_TRANSFER },
 	{ "other", "code outside marked phases",
 	  "find out what it is: mark logging, checkpoints and evaluation in the loop, or record a "
+	  "trace with Python stacks",
+	  "find out what it is: mark the parts of a request with record_function, or record a "
 	  "trace with Python stacks",
 	  CAUSE_low_mfu, GAIN_STEP },
 };
 
 /* With a trace, the budget shows further lines. */
 static const struct line other_of_trace = {
-	"other", "time in which the device neither computes nor communicates",
+	"other",
+	"time in which the device neither computes nor communicates",
 	"start with the longest other line of the budget: data, synchronization, launches, gaps or "
 	"copies",
-	CAUSE_unrecorded_work, GAIN_STEP
+	"start with the longest other line of the budget: synchronization, launches, gaps or "
+	"copies",
+	CAUSE_unrecorded_work,
+	GAIN_STEP
 };
+
+#define ATTENTION                                                                                  \
+	"start with the attention kernel: is_causal=True instead of a mask, other backends of "    \
+	"scaled_dot_product_attention (torch.nn.attention.sdpa_kernel; on AMD "                    \
+	"torch.backends.cuda.preferred_rocm_fa_library), head sizes of 64 or 128"
 
 /* Recorded shapes show which operators it is. */
 static const struct line overhead_of_operators = {
-	"compute_overhead", "compute overhead (kernels below peak)",
+	"compute_overhead",
+	"compute overhead (kernels below peak)",
 	"start with the operators that lose most (--show roofline): larger batches, GEMM sizes in "
 	"multiples of 128, fused attention; then torch.compile and a fused optimizer",
-	CAUSE_low_mfu, GAIN_COMPUTE
+	"start with the operators that lose most (--show roofline): " MORE_REQUESTS
+	", GEMM sizes in multiples of 128; then torch.compile(mode=\"max-autotune\")",
+	CAUSE_low_mfu,
+	GAIN_COMPUTE
+};
+
+/* Attention is fused already where its FLOPs are known to be lost. */
+static const struct line overhead_of_attention = {
+	"compute_overhead", "compute overhead (kernels below peak)",
+	ATTENTION,          ATTENTION,
+	CAUSE_low_mfu,      GAIN_COMPUTE
 };
 
 /* And where forward work is repeated, whether that could be less. */
 static const struct line overhead_of_repeats = {
-	"compute_overhead", "compute overhead (kernels below peak)",
+	"compute_overhead",
+	"compute overhead (kernels below peak)",
 	"checkpoint no more activations than memory requires: fewer layers, or only what is cheap "
 	"to recompute (selective checkpointing); then look at the operators that lose most (--show "
 	"roofline)",
-	CAUSE_low_mfu, GAIN_COMPUTE
+	NULL,
+	CAUSE_low_mfu,
+	GAIN_COMPUTE
 };
 
 bool tsi_repeats_forward(const struct rule_context *ctx)
 {
 	return tsi_is_worth_naming(tsi_rule_real(ctx, "efficiency.hfu") -
 				   tsi_rule_real(ctx, "efficiency.mfu"));
+}
+
+/* Is half of what operators lose lost by attention? */
+static bool is_attention_slow(const struct rule_context *ctx)
+{
+	double lost_ns = 0, attention_ns = 0;
+
+	for (size_t row = 0; row < tsi_operator_rows(ctx); row++) {
+		double ns = tsi_operator_number(ctx, row, "lost_ns");
+		if (!(ns > 0))
+			continue;
+		lost_ns += ns;
+		if (strcmp(tsi_operator_text(ctx, row, "kind"), "attention") == 0)
+			attention_ns += ns;
+	}
+	return attention_ns > 0 && 2 * attention_ns >= lost_ns;
 }
 
 /* Facts beyond the phases make a line more specific. */
@@ -82,6 +131,8 @@ static const struct line *find_specific(const struct rule_context *ctx, const ch
 		return NULL;
 	if (tsi_repeats_forward(ctx))
 		return &overhead_of_repeats;
+	if (is_attention_slow(ctx))
+		return &overhead_of_attention;
 	return tsi_operator_rows(ctx) > 0 ? &overhead_of_operators : NULL;
 }
 
@@ -173,9 +224,11 @@ void tsi_describe_efficiency_lines(struct rule_context *ctx, bool is_top_in_titl
 	if (!top)
 		return;
 	tsi_rule_advice_for(ctx, ADVICE_TRAINING, top->advice);
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, top->inference_advice);
+	if (top == &overhead_of_attention)
+		tsi_rule_advice_for(ctx, ADVICE_SERVING, OTHER_ATTENTION);
 	if (top == &other_of_trace) {
 		const struct idle_cause_row *largest = tsi_main_idle_cause(ctx);
-		tsi_rule_advice_for(ctx, ADVICE_INFERENCE, top->advice);
 		tsi_rule_cause(ctx, largest->cause);
 		if (!tsi_has_own_rule(largest))
 			tsi_rule_merge_with(ctx, CAUSE_COUNT);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* KERNEL.UNFUSED_ATTENTION: attention writes its scores to memory and reads them back. */
+#include "rules/advice.h"
 #include "rules/budget_share.h"
 #include "rules/matrix_finding.h"
 
@@ -64,7 +65,7 @@ const struct rule tsi_rule_kernel_unfused_attention = {
 		.advice = "torch.nn.functional.scaled_dot_product_attention, or "
 			  "attn_implementation=\"sdpa\" in transformers, need_weights=False in "
 			  "calls of nn.MultiheadAttention; pad sequences to multiples of 8",
-		.serving_advice = "try another backend for attention (--attention-backend)",
+		.serving_advice = OTHER_ATTENTION,
 		.example = "In a step of 100 ms softmax, mask and dropout on scores of "
 			   "96x1024x1024 take 20 ms, the products 15 ms: 0.20, a finding of "
 			   "severity med; 20 ms is a bound of what can be won.",

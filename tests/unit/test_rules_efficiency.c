@@ -254,7 +254,24 @@ static void advice_fits_what_is_known(void **state)
 		  "--show kernels" },
 		{ "EFFICIENCY.LOW_MFU",
 		  TOP("compute_overhead", "0.3") MFU("0.4") OPERATOR("aten::mm", MM, "1", "0.9"),
-		  "start with the operators that lose most (--show roofline)" },
+		  "start with the operators that lose most (--show roofline): larger batches" },
+		{ "EFFICIENCY.LOW_MFU",
+		  "steps.workload inference\n" TOP("compute_overhead", "0.3") MFU("0.4")
+			  OPERATOR("aten::mm", MM, "1", "0.9"),
+		  "(--show roofline): more requests a batch" },
+		{ "EFFICIENCY.LOW_MFU",
+		  TOP("compute_overhead", "0.3") MFU("0.4")
+			  OPERATOR("sdpa kind=attention", "", "5", "0.2")
+				  OPERATOR("aten::mm", MM, "5", "0.9"),
+		  "start with the attention kernel" },
+		{ "EFFICIENCY.LOW_MFU",
+		  TOP("compute_overhead", "0.3") MFU("0.4")
+			  OPERATOR("sdpa kind=attention", "", "5", "0.2")
+				  OPERATOR("aten::mm", MM, "6", "0.9"),
+		  "start with the operators" },
+		{ "EFFICIENCY.LOW_MFU",
+		  "steps.workload inference\n" TOP("data_stall", "0.3") MFU("0.4"),
+		  "prepare the next request" },
 		{ "EFFICIENCY.LOW_MFU",
 		  TOP("compute_overhead", "0.3") MFU("0.4") "efficiency.hfu 0.5\n",
 		  "checkpoint no more activations than memory requires" },
