@@ -2,6 +2,12 @@
 /* TRACE.UNRECORDED: the device seems idle, and what kept it is not in the file. */
 #include "rules/idle_finding.h"
 
+#include <string.h>
+
+static const char damaged_advice[] =
+	"the file ends early: copy it again and compare sizes; let the profiler finish writing "
+	"before the process exits";
+
 static const struct idle_claim trace_unrecorded_claim = { { "unrecorded", "edge" } };
 
 static void evaluate_trace_unrecorded(struct rule_context *ctx)
@@ -10,6 +16,10 @@ static void evaluate_trace_unrecorded(struct rule_context *ctx)
 			    "the trace does not show what the device does for ", ""))
 		return;
 	tsi_rule_wins_nothing(ctx);
+	if (strcmp(tsi_rule_text(ctx, "integrity.verdict"), "damaged") == 0) {
+		tsi_rule_advice(ctx, damaged_advice);
+		tsi_rule_advice_for(ctx, ADVICE_SERVING, damaged_advice);
+	}
 }
 
 const struct rule tsi_rule_trace_unrecorded = {
@@ -17,12 +27,15 @@ const struct rule tsi_rule_trace_unrecorded = {
 		.id = "TRACE.UNRECORDED",
 		.summary = "the device seems idle because its work was not recorded",
 		.trigger = "Fires where for at least threshold of the mean step nothing recorded "
-			   "runs on the device although its next work had been "
-		   "launched, or no further device event follows.",
+			   "runs on the device although its next work had been launched, or "
+			   "no further device event follows; in a damaged file also where "
+			   "operators go on without the calls that they make elsewhere.",
 		.meaning = "Work that was launched starts when what is before it on its stream "
 		   "is done. Where the file shows nothing before it, that work was "
 		   "launched before the recording began, by another process, or was cut "
-		   "out of the file. This is no idle time that can be won back.",
+		   "out of the file. PyTorch writes events in no order of time: a file "
+		   "that ends early lacks calls and kernels anywhere. This is no idle "
+		   "time that can be won back.",
 		.advice = "record whole steps, and call torch.cuda.synchronize() before the "
 		   "profiler starts and before it stops; if the trace was split "
 		   "into files, look at the one before",

@@ -557,6 +557,10 @@ void tsi_host_state_find(struct host_state *state)
 	find_cold_ops(&sweep);
 	for (uint32_t i = 0; i < state->thread_count; i++)
 		settle_pieces(&sweep, &state->threads[i]);
-	state->overhead = tsi_find_asides(state, LABEL_OVERHEAD);
+	if (state->marks->trace->is_damaged)
+		state->overhead = tsi_find_lost_calls(state);
+	state->has_lost_calls = state->overhead.count > 0;
+	if (!state->has_lost_calls)
+		state->overhead = tsi_find_asides(state, LABEL_OVERHEAD);
 	state->peers = tsi_find_asides(state, LABEL_PEER);
 }

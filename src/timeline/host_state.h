@@ -54,8 +54,9 @@ struct host_state {
 	struct host_thread threads[MAX_LAUNCHERS]; /* the one that launches most first */
 	uint32_t thread_count;
 	uint8_t *thread_of_track; /* 1 + index; 0: none */
-	struct asides overhead;   /* the profiler's own work and lazy loading */
-	struct asides peers;      /* collectives of backends without kernels, which have threads */
+	struct asides overhead;   /* the profiler's own work and lazy loading; or lost calls */
+	bool has_lost_calls;
+	struct asides peers; /* collectives of backends without kernels, which have threads */
 };
 
 /* Flattens state->threads; all above kinds, wanted and the threads' tracks are set. O(rows). */
@@ -63,5 +64,11 @@ void tsi_host_state_find(struct host_state *state);
 
 /* asides.c: the landmarks that have a label. Of those that overlap the first has the time. */
 struct asides tsi_find_asides(const struct host_state *state, unsigned label);
+
+/*
+ * Stretches of a damaged trace in which launching threads go on without the calls that they make
+ * elsewhere; none where memory ran out. O(rows).
+ */
+struct asides tsi_find_lost_calls(const struct host_state *state);
 
 #endif

@@ -123,6 +123,13 @@ static void charge_code(struct budget_walk *walk, struct interval piece, enum id
 	charge_beside(walk, piece, &walk->devices->host.peers, &walk->peer, cause, row);
 }
 
+/* The time of an operator may be lazy loading or the profiler, or the calls in it are lost. */
+static bool is_covered_by_asides(const struct budget_walk *walk, enum idle_cause cause)
+{
+	return cause == IDLE_OP_OVERHEAD || (walk->devices->host.has_lost_calls &&
+					     (cause == IDLE_OP_STALL || cause == IDLE_CPU_WORK));
+}
+
 static void charge_host(struct budget_walk *walk, const struct gap *gap, struct interval piece,
 			uint32_t thread, const struct host_piece *state)
 {
@@ -131,8 +138,7 @@ static void charge_host(struct budget_walk *walk, const struct gap *gap, struct 
 	uint32_t row = state->row == NO_ROW ? gap->op : state->row;
 	enum idle_cause cause = (enum idle_cause)state->cause;
 
-	if (cause ==
-	    IDLE_OP_OVERHEAD) /* or lazy loading or the profiler, where the trace says so */
+	if (is_covered_by_asides(walk, cause))
 		charge_beside(walk, piece, &walk->devices->host.overhead, &walk->overhead, cause,
 			      row);
 	else if (cause == IDLE_PYTHON)

@@ -332,6 +332,18 @@ static void advice_is_for_who_waits(void **state)
 	check_first(SYNC_BY(""), "SYNC.BLOCKING", "find what waits");
 }
 
+#define UNRECORDED IDLE_OF(unrecorded, 40) "idle.edge_ns 0\n"
+
+static void advice_mends_a_cut_file(void **state)
+{
+	(void)state;
+	check_first(UNRECORDED, "TRACE.UNRECORDED", "record whole steps");
+	check_first(UNRECORDED "integrity.verdict damaged\n", "TRACE.UNRECORDED",
+		    "the file ends early");
+	check_first(UNRECORDED "integrity.verdict damaged\nsteps.boundary iteration\n",
+		    "TRACE.UNRECORDED", "the file ends early");
+}
+
 #define CALLS_OF(kind) LATE(12000000, 0, 0) "launches.by_name name=n kind=" kind " count=9\n"
 
 static void advice_fits_what_runs(void **state)
@@ -399,6 +411,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_on_the_host),
 		cmocka_unit_test(advice_is_for_who_waits),
+		cmocka_unit_test(advice_mends_a_cut_file),
 		cmocka_unit_test(advice_fits_what_runs),
 		cmocka_unit_test(one_cause_is_told_once),
 		cmocka_unit_test(a_small_cause_does_not_speak_for_a_large_one),

@@ -318,12 +318,50 @@ static void the_longest_gaps_are_kept(void **state)
 	tscope_trace_free(trace);
 }
 
+/* Operators of 100 us; all but those from 10 on launch a kernel in their middle. */
+static int64_t unrecorded_ns(int launchless_count, bool is_damaged, bool has_ops)
+{
+	struct test_trace *t = test_trace_new();
+	struct tscope_timeline *timeline;
+
+	for (int i = 0; i < 20 + launchless_count; i++) {
+		bool launches = i < 10 || i >= 10 + launchless_count;
+		int64_t start_ns = (int64_t)i * 100 * US;
+		if (launches || has_ops)
+			test_op(t, "aten::a", MAIN, start_ns, 100 * US);
+		if (!launches)
+			continue;
+		test_call(t, "cudaLaunchKernel", MAIN, start_ns + 50 * US, 10 * US,
+			  (uint64_t)i + 1);
+		test_kernel(t, "k", 0, 7, start_ns + 60 * US, 10 * US, (uint64_t)i + 1);
+	}
+	struct tscope_trace *trace = test_trace_finish(t);
+	trace->is_damaged = is_damaged;
+	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	int64_t found_ns = tsi_timeline_budget(timeline, 0, 0)->idle_ns[IDLE_UNRECORDED];
+	tscope_timeline_free(timeline);
+	tscope_trace_free(trace);
+	return found_ns;
+}
+
+static void damage_may_have_lost_calls(void **state)
+{
+	(void)state;
+
+	assert_int_equal(unrecorded_ns(20, true, true), 2080 * US);
+	assert_int_equal(unrecorded_ns(15, true, true), 1580 * US);
+	assert_int_equal(unrecorded_ns(14, true, true), 0); /* and one that launches */
+	assert_int_equal(unrecorded_ns(20, false, true), 0);
+	assert_int_equal(unrecorded_ns(20, true, false), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_instant_has_its_cause),
 		cmocka_unit_test(other_devices_explain_a_wait),
 		cmocka_unit_test(the_longest_gaps_are_kept),
+		cmocka_unit_test(damage_may_have_lost_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

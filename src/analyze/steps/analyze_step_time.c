@@ -199,7 +199,8 @@ static void doubt_phases(struct fact_sheet *out, const struct step_parts *parts)
 {
 	static const enum phase compared[] = { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER };
 	const double most_unknown = 0.1;
-	double unknown_ns = (double)parts->phases[PHASE_COMPUTE].sum_ns, all_ns = unknown_ns;
+	double unknown_ns = (double)parts->phases[PHASE_COMPUTE].sum_ns;
+	double all_ns = unknown_ns;
 
 	for (size_t i = 0; i < TSI_COUNT_OF(compared); i++)
 		all_ns += (double)parts->phases[compared[i]].sum_ns;
