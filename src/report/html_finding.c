@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { OPEN_FINDINGS = 3 };
 
@@ -46,7 +47,8 @@ static void put_subject(FILE *out, const struct tscope_subject *subject)
 }
 
 /* Each leads to the timeline; without script the numbers lead there in any viewer. */
-static void put_places(FILE *out, const struct tscope_finding *finding, size_t part)
+static void put_places(FILE *out, const struct tscope_finding *finding, const char *name,
+		       size_t part)
 {
 	if (finding->place_count == 0)
 		return;
@@ -65,7 +67,7 @@ static void put_places(FILE *out, const struct tscope_finding *finding, size_t p
 				1000,
 			abs((int)(place->start_ns % 1000)));
 		put(out, "", text, "</a>");
-		if (*place->file != '\0')
+		if (*place->file != '\0' && strcmp(place->file, name) != 0)
 			put(out, " in <span class=\"code\">", place->file, "</span>");
 		fputs("</li>", out);
 	}
@@ -95,7 +97,8 @@ static void put_evidence(FILE *out, const struct tscope_finding *finding)
 	fputs("</p>\n", out);
 }
 
-void tsi_html_finding(FILE *out, const struct tscope_finding *finding, size_t part, size_t number)
+void tsi_html_finding(FILE *out, const struct tscope_finding *finding, const char *name,
+		      size_t part, size_t number)
 {
 	char time[NUMBER_MAX];
 
@@ -117,7 +120,7 @@ void tsi_html_finding(FILE *out, const struct tscope_finding *finding, size_t pa
 		    finding->advice, "</p>\n");
 	if (*finding->detail != '\0')
 		put(out, "<p>", finding->detail, "</p>\n");
-	put_places(out, finding, part);
+	put_places(out, finding, name, part);
 	put_subject(out, &finding->subject);
 	put_evidence(out, finding);
 	fputs("</details>\n", out);

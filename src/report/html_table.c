@@ -99,11 +99,13 @@ static void put_row(FILE *out, const struct doc_table *table, const struct doc_r
 	fputs("</tr>\n", out);
 }
 
-void tsi_html_table(FILE *out, const struct doc_table *table, const char *label)
+void tsi_html_table(FILE *out, const struct doc_table *table, size_t number, const char *label)
 {
 	if (table->row_count == 0)
 		return;
-	fprintf(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table: ");
+	fprintf(out,
+		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table %zu: ",
+		number);
 	tsi_html_text(out, label);
 	fputs(", ", out);
 	tsi_html_text(out, table->columns[0].heading);
@@ -188,9 +190,11 @@ static void put_change(FILE *out, const struct doc_change *row)
 	fprintf(out, ">%s</td></tr>\n", row->change.kind == TSCOPE_VALUE_TEXT ? "" : text);
 }
 
-void tsi_html_changes(FILE *out, const struct doc_changes *changes)
+void tsi_html_changes(FILE *out, const struct doc_changes *changes, size_t number)
 {
-	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table: ", out);
+	fprintf(out,
+		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table %zu: ",
+		number);
 	tsi_html_text(out, changes->heading);
 	fputs("\"><table class=\"data\"><thead><tr><th scope=\"col\" class=\"name\">", out);
 	tsi_html_text(out, changes->heading);

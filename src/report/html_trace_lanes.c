@@ -96,8 +96,10 @@ static void put_track_head(struct lanes *lanes, const struct tscope_track *track
 		snprintf(label, sizeof(label), "stream %" PRId64, track->stream);
 	} else {
 		snprintf(group, sizeof(group), "host");
-		snprintf(label, sizeof(label), "%s%s%.100s", track->tid, *track->name ? " " : "",
-			 track->name);
+		/* "thread 17 (python)" already says which. */
+		snprintf(label, sizeof(label), "%s%s%.100s",
+			 strstr(track->name, track->tid) ? "" : track->tid,
+			 *track->name && !strstr(track->name, track->tid) ? " " : "", track->name);
 	}
 	tsi_lane_begin(lanes, group, label);
 }

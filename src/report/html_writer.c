@@ -26,8 +26,11 @@ static const char *entity_of(uint32_t code_point)
 
 void tsi_html_text(FILE *out, const char *text)
 {
-	struct str rest = tsi_str_of(text);
+	tsi_html_str(out, tsi_str_of(text));
+}
 
+void tsi_html_str(FILE *out, struct str rest)
+{
 	while (rest.length > 0) {
 		const char *start = rest.data;
 		uint32_t code_point = tsi_utf8_next(&rest);

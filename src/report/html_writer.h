@@ -14,15 +14,17 @@ struct report_subject;
  * marks that turn the direction of writing become visible, as on a terminal.
  */
 void tsi_html_text(FILE *out, const char *text);
+void tsi_html_str(FILE *out, struct str text);
 
 /* A table, a comparison, a heat map: nodes with rows (html_table.c). */
-void tsi_html_table(FILE *out, const struct doc_table *table, const char *label);
-void tsi_html_changes(FILE *out, const struct doc_changes *changes);
+void tsi_html_table(FILE *out, const struct doc_table *table, size_t number, const char *label);
+void tsi_html_changes(FILE *out, const struct doc_changes *changes, size_t number);
 void tsi_html_heat(FILE *out, const struct doc_heat *heat);
 void tsi_html_series(FILE *out, const struct doc_series *series);
 
-/* A finding, the number-th of its part of the report; a gate as a row (html_finding.c). */
-void tsi_html_finding(FILE *out, const struct tscope_finding *finding, size_t part, size_t number);
+/* A finding, the number-th of its part of the report, which has this name; a gate as a row (html_finding.c). */
+void tsi_html_finding(FILE *out, const struct tscope_finding *finding, const char *name,
+		      size_t part, size_t number);
 void tsi_html_gate(FILE *out, const struct tscope_gate_result *gate);
 
 /* A class for a tone: "bad", "plain" … */

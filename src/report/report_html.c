@@ -23,6 +23,9 @@ struct page {
 	size_t finding, linked; /* that were written; that verdicts link to */
 	enum group group;
 	const char *title; /* of the section, as its tables' name */
+	size_t table;      /* how many there were: each has a name of its own */
+	const char *name;  /* of the part: places in this file need not name it */
+	const char *meter; /* the last one that others may be parts of */
 };
 
 static const char *const group_begins[] = {
@@ -167,7 +170,9 @@ static void put_meter(struct page *page, const struct doc_meter *meter)
 
 	enter(page, GROUP_METERS);
 	fprintf(page->out, "<tr class=\"");
-	put_color_class(page->out, label);
+	if (label == meter->label || *page->meter == '\0')
+		page->meter = label;
+	put_color_class(page->out, page->meter);
 	fprintf(page->out, "%s\">", label > meter->label ? " sub" : "");
 	if (*label != '\0')
 		put(page, "<th scope=\"row\">", label, "</th>");
@@ -231,10 +236,10 @@ static void put_node(struct page *page, const struct doc_node *node)
 		tsi_html_series(page->out, &node->series);
 		break;
 	case DOC_NODE_TABLE:
-		tsi_html_table(page->out, &node->table, page->title);
+		tsi_html_table(page->out, &node->table, ++page->table, page->title);
 		break;
 	case DOC_NODE_CHANGES:
-		tsi_html_changes(page->out, &node->changes);
+		tsi_html_changes(page->out, &node->changes, ++page->table);
 		break;
 	case DOC_NODE_EXPLANATION:
 		put_explanation(page, &node->explanation);
@@ -247,7 +252,8 @@ static void put_node(struct page *page, const struct doc_node *node)
 		break;
 	case DOC_NODE_FINDING:
 		enter(page, GROUP_NONE);
-		tsi_html_finding(page->out, &node->finding, page->part, ++page->finding);
+		tsi_html_finding(page->out, &node->finding, page->name, page->part,
+				 ++page->finding);
 		break;
 	case DOC_NODE_GATE:
 		enter(page, GROUP_GATES);
@@ -277,6 +283,7 @@ static void put_section(struct page *page, const struct doc_node *node)
 	const struct doc_section *section = &node->section;
 
 	page->title = section->title;
+	page->meter = "";
 	if (strcmp(section->title, "FINDINGS") == 0)
 		fprintf(page->out, "<section id=\"p%zu-findings0\" class=\"findings\">",
 			page->part);
@@ -297,6 +304,21 @@ static void put_section(struct page *page, const struct doc_node *node)
 	fputs("</section>\n", page->out);
 }
 
+/* The last name of a path stands out. */
+static void put_path(struct page *page, const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	page->name = path;
+	if (base && base > path && base[1] != '\0') {
+		fputs("<span class=\"folder\">", page->out);
+		tsi_html_str(page->out, (struct str){ path, (size_t)(base + 1 - path) });
+		fputs("</span>", page->out);
+		path = base + 1;
+	}
+	put(page, "", path, "</h1>\n");
+}
+
 static void put_name(struct page *page, const struct doc_name *name)
 {
 	bool is_listed = name->place == DOC_LISTED;
@@ -305,7 +327,10 @@ static void put_name(struct page *page, const struct doc_name *name)
 	fputs(is_listed ? "<p class=\"name\">" : "<h1>", page->out);
 	if (name->tag)
 		put(page, "<span class=\"badge\">", name->tag, "</span> ");
-	put(page, "", name->text, is_listed ? "</p>\n" : "</h1>\n");
+	if (is_listed)
+		put(page, "", name->text, "</p>\n");
+	else
+		put_path(page, name->text);
 }
 
 /* Name, verdict, findings, gates, pictures, sections; returns the node behind the part. */
@@ -367,7 +392,7 @@ static void put_head(FILE *out, const struct doc *doc)
 static void write_html(FILE *out, const struct doc *doc,
 		       const struct tscope_report_options *options)
 {
-	struct page page = { .out = out, .title = "" };
+	struct page page = { .out = out, .title = "", .name = "", .meter = "" };
 
 	(void)options;
 	put_head(out, doc);

@@ -30,18 +30,41 @@ function svg(tag, attributes, ...children) {
 function scaled(value, steps, units) {
   let i = 0;
   while (i + 1 < units.length && Math.abs(value) >= steps[i]) value /= steps[i++];
-  return (Math.abs(value) >= 100 || value === 0 ? value.toFixed(0) : value.toPrecision(3)) + " " + units[i];
+  return (Math.abs(value) >= 100 || value === 0 || i === 0 ? value.toFixed(0) : value.toPrecision(3)) + " " + units[i];
 }
 const time = ns => scaled(ns, [1000, 1000, 1000], ["ns", "µs", "ms", "s"]);
 const bytes = n => scaled(n, [1024, 1024, 1024, 1024], ["B", "KiB", "MiB", "GiB", "TiB"]);
 const flops = n => scaled(n, [1000, 1000, 1000, 1000, 1000], ["", "k", "M", "G", "T", "P"]);
-const percent = share => (100 * share).toFixed(1) + " %";
+const percent = share => share > 0 && share < .001 ? "<0.1 %" : (100 * share).toFixed(1) + " %";
 
-let colors = {};
+/* Round values of an axis, at most `count` steps apart: 1, 2 or 5 times a power of ten; of bytes powers of two. */
+function ticks(from, to, count, isBinary) {
+  const least = (to - from) / count || 1, power = isBinary ? 2 ** Math.floor(Math.log2(least)) : 10 ** Math.floor(Math.log10(least));
+  const step = power * [1, 2, 5, 10].find(times => times * power >= least), values = [];
+  for (let i = Math.ceil(from / step); i * step <= to; i++) values.push(i * step);
+  return { step, values };
+}
+
+/* A tick as "0", "50 ms" or, where ticks are close together, "652.3452 ms". */
+function tickTime(ns, step) {
+  if (ns === 0) return "0";
+  const i = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.abs(ns)) / 3))), unit = 1000 ** i;
+  return (ns / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9))) + " " + ["ns", "µs", "ms", "s"][i];
+}
+const tickBytes = n => n === 0 ? "0" : bytes(n).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+
+/* Black or white, whichever stands out more from a colour "#rrggbb": at least 4.5 to 1. */
+function inkOn(color) {
+  const [r, g, b] = [1, 3, 5].map(i => parseInt(color.slice(i, i + 2), 16) / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+  return .2126 * r + .7152 * g + .0722 * b > .179 ? "#000" : "#fff";
+}
+
+let colors = {}, inks = {};
 function readColors() {
   const style = getComputedStyle(document.documentElement);
   for (const name of TONES.concat(["ink", "soft", "line", "panel", "bg", "down", "up", "rest", "link"]))
     colors[name] = style.getPropertyValue("--" + name).trim();
+  inks = Object.fromEntries(TONES.map(name => [name, inkOn(colors[name])]));
 }
 
 /* Everything that is drawn by colours is drawn again when these change. */
@@ -76,5 +99,5 @@ function numbers(box, head, rows) {
     body.append(el("tr", {}, ...row.map((text, i) => el("td", { class: i ? "" : "name" }, String(text)))));
   table.append(body);
   box.append(el("details", {}, el("summary", {}, "the numbers"),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "numbers of the picture" }, table)));
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "numbers of " + box.closest("section").id + ", by " + head[0] }, table)));
 }

@@ -25,10 +25,11 @@ function frame(label, height) {
 
 /* Horizontal lines with what they stand for. */
 function grid(plot, most, format, left, width, top, height) {
-  for (let i = 0; i <= 4; i++) {
-    const y = top + height - height * i / 4;
+  const { step, values } = ticks(0, most, 5, format === tickBytes);
+  for (const value of values) {
+    const y = top + height - height * value / most;
     plot.append(svg("line", { class: "grid", x1: left, x2: left + width, y1: y, y2: y }),
-      svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, format(most * i / 4)));
+      svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, format(value, step)));
   }
 }
 
@@ -38,7 +39,7 @@ function drawBudget(box, series, budget, slot) {
   const sums = Array.from({ length: count }, (_, i) => budget.names.reduce((sum, name) => sum + budget.get(name, i), 0));
   const most = Math.max(...sums, 1);
   const plot = frame("budget of " + count + " steps, stacked; the numbers follow as a table", 260);
-  grid(plot, most, time, 75, W - 80, 10, 215);
+  grid(plot, most, tickTime, 75, W - 80, 10, 215);
   const groups = Math.ceil(count / 900); /* what is narrower than a pixel: the longest of its neighbours */
   const read = el("div", { class: "read", "aria-live": "off" });
   for (let i = 0; i < count; i += groups) {
@@ -61,10 +62,12 @@ function drawBudget(box, series, budget, slot) {
     plot.append(group);
   }
   if (series.step) {
-    plot.append(svg("text", { x: 75, y: 245 }, "step " + series.step[0]),
-      svg("text", { x: 75 + width * count, y: 245, "text-anchor": "end" }, count > 1 ? String(series.step[count - 1]) : ""));
+    const every = ticks(0, count, Math.max(1, width * count / 50)).step;
+    plot.append(svg("text", { x: 69, y: 245, "text-anchor": "end" }, "step"));
+    for (let i = 0; i < count; i += Math.max(1, Math.ceil(every)))
+      plot.append(svg("text", { x: 75 + width * (i + .5), y: 245, "text-anchor": "middle" }, String(series.step[i])));
   }
-  slot.replaceChildren(plot, legend(budget.names, budget.color), read);
+  slot.replaceChildren(plot, legend(budget.names.filter(name => sums.some((_, i) => budget.get(name, i) > 0)), budget.color), read);
   numbers(slot, ["step", "sum"].concat(budget.names.map(spaced)), sums.map((sum, i) =>
     [series.step ? series.step[i] : i, time(sum)].concat(budget.names.map(name => time(budget.get(name, i))))));
 }
@@ -210,7 +213,7 @@ function viewRoofline(part) {
     if (x > 0 && y > 0) points.push({ x, y, i, ns: table.device_ns ? table.device_ns[i] || 0 : 0 });
   });
   if (!points.length) return;
-  const box = view(part, "roofline", "Roofline", "Operators by arithmetic intensity and rate, both axes logarithmic; the area of a point is its device time, the short line above it its own roofline; dashed: the device's.");
+  const box = view(part, "roofline", "Roofline chart", "Operators by arithmetic intensity and rate, both axes logarithmic; the area of a point is its device time, the short line above it its own roofline; dashed: the device's.");
   measure(box);
   const low = list => Math.floor(Math.log10(Math.min(...list))), high = list => Math.ceil(Math.log10(Math.max(...list)));
   const roofs = points.map(p => table.roofline_ratio && table.roofline_ratio[p.i] > 0 ? p.y / table.roofline_ratio[p.i] : p.y);
@@ -239,17 +242,17 @@ function viewRoofline(part) {
     [table.name[p.i], table.shape ? table.shape[p.i] || "" : "", time(p.ns), flops(p.y), p.x.toPrecision(3)]));
 }
 
-/* Curves over time; filled ones are stacked. What is of a stretch stays up to its end: steps. */
-function area(box, x, curves, stacked, label) {
+/* Curves over time from `begin` on; filled ones are stacked. What is of a stretch stays up to its end: steps. */
+function area(box, begin, x, curves, stacked, label) {
   measure(box);
-  const count = x.length, span = x[count - 1] - x[0] || 1;
+  const count = x.length, span = x[count - 1] - begin || 1;
   const base = new Array(count).fill(0);
   const most = Math.max(...x.map((_, i) => stacked ? curves.reduce((s, c) => s + (c.values[i] || 0), 0) : Math.max(...curves.map(c => c.values[i] || 0))), 1);
   const plot = frame(label, 260);
-  grid(plot, most, bytes, 75, W - 80, 10, 215);
-  const place = (t, v) => (75 + (W - 80) * (t - x[0]) / span).toFixed(1) + "," + (225 - 215 * v / most).toFixed(1);
-  const at = (i, v) => (i > 0 ? place(x[i - 1], v) + " " : "") + place(x[i], v);
-  const back = (i, v) => place(x[i], v) + (i > 0 ? " " + place(x[i - 1], v) : "");
+  grid(plot, most, tickBytes, 75, W - 80, 10, 215);
+  const place = (t, v) => (75 + (W - 80) * (t - begin) / span).toFixed(1) + "," + (225 - 215 * v / most).toFixed(1);
+  const before = i => i > 0 ? x[i - 1] : begin;
+  const at = (i, v) => place(before(i), v) + " " + place(x[i], v), back = (i, v) => place(x[i], v) + " " + place(before(i), v);
   curves.forEach((curve, k) => {
     const points = x.map((_, i) => at(i, base[i] + (curve.values[i] || 0)));
     if (stacked) {
@@ -261,17 +264,21 @@ function area(box, x, curves, stacked, label) {
         "stroke-dasharray": ["", "6 3", "2 3"][k % 3] }));
     }
   });
-  plot.append(svg("text", { x: 75, y: 245 }, "0"), svg("text", { x: W - 5, y: 245, "text-anchor": "end" }, time(span)));
+  const { step, values } = ticks(0, span, W < 600 ? 3 : 8);
+  for (const value of values) {
+    const share = value / span;
+    plot.append(svg("text", { x: 75 + (W - 80) * share, y: 245, "text-anchor": share > .96 ? "end" : "middle" }, tickTime(value, step)));
+  }
   box.append(plot, legend(curves.map(c => c.name), name => curves.find(c => c.name === name).color, String));
 }
 
-function bars(box, title, names, values, format) {
+function bars(box, title, names, values, format, isWide) {
   const total = values.reduce((a, b) => a + b, 0) || 1;
   box.append(el("h3", {}, title));
   const body = el("tbody", {});
   names.forEach((name, i) => values[i] > 0 && body.append(el("tr", {}, el("th", { scope: "row" }, name || "no stack"), el("td", {}, format(values[i])),
     el("td", {}, percent(values[i] / total)), el("td", {}, barOf(values[i] / total)))));
-  box.append(el("table", { class: "meters" }, body));
+  box.append(el("table", { class: isWide ? "meters wide" : "meters" }, body));
 }
 
 function barOf(share) {
@@ -279,19 +286,17 @@ function barOf(share) {
     svg("rect", { class: "part", width: (100 * share).toFixed(2) + "%", height: "100%" }));
 }
 
-const origin = times => times.map(t => t - times[0]);
-
 /* What the largest sites held, stacked: at the peak it is all that was live. */
 function viewSites(box, table, timeline) {
   if (!table) return;
   for (const device of new Set(table.device)) {
-    const ticks = timeline.index.map((index, i) => ({ index, ns: timeline.time_ns ? timeline.time_ns[i] : index, device: timeline.device[i] })).filter(t => t.device === device);
+    const entries = timeline.index.map((index, i) => ({ index, ns: timeline.time_ns ? timeline.time_ns[i] : index, device: timeline.device[i] })).filter(t => t.device === device);
     const rows = table.device.map((d, i) => d === device ? i : -1).filter(i => i >= 0), names = [...new Set(rows.map(i => table.site[i]))];
-    const own = name => rows.filter(i => table.site[i] === name), when = index => (ticks.find(t => t.index >= index) || ticks[ticks.length - 1]).ns;
-    const x = origin(own(names[0]).map(i => when(table.index[i])));
-    if (!(x[x.length - 1] > 0)) continue;
+    const own = name => rows.filter(i => table.site[i] === name), when = index => (entries.find(t => t.index >= index) || entries[entries.length - 1]).ns;
+    const x = own(names[0]).map(i => when(table.index[i]));
+    if (!(x[x.length - 1] > entries[0].ns)) continue;
     box.append(el("h3", {}, "By site, device " + device));
-    area(box, x, names.map((name, k) => ({ name: name || "no stack", values: own(name).map(i => table.bytes[i]), color: LINES[k] })), true,
+    area(box, entries[0].ns, x, names.map((name, k) => ({ name: name || "no stack", values: own(name).map(i => table.bytes[i]), color: LINES[k] })), true,
       "memory of device " + device + " over time by allocation site, stacked; the sites at the peak follow as a table");
   }
 }
@@ -299,12 +304,12 @@ function viewSites(box, table, timeline) {
 function viewMemory(part) {
   const snapshot = part.data["snapshot.timeline"], kinds = part.data["memory_timeline.timeline"];
   if (!snapshot && !kinds) return;
-  const box = view(part, "memory", "Memory over time", "The most that was allocated in each stretch of time, and what the peak is made of.");
+  const box = view(part, "memory", "Memory timeline", "The most that was allocated in each stretch of time, and what the peak is made of.");
   if (snapshot) {
     for (const device of new Set(snapshot.device)) {
       const own = snapshot.device.map((d, i) => d === device ? i : -1).filter(i => i >= 0);
       const take = key => own.map(i => snapshot[key][i]);
-      area(box, origin(take("time_ns")), [
+      area(box, take("time_ns")[0], take("time_ns"), [
         { name: "reserved", values: take("reserved_bytes"), color: "device_gap" },
         { name: "active", values: take("active_bytes"), color: "compute" },
         { name: "allocated", values: take("allocated_bytes"), color: "exposed_comm" }], false,
@@ -313,11 +318,11 @@ function viewMemory(part) {
     viewSites(box, part.data["snapshot.site_timeline"], snapshot);
     const sites = part.data["snapshot.sites"], roles = part.data["snapshot.by_role"];
     if (roles) bars(box, "Live at the peak, by role", roles.role, roles.bytes, bytes);
-    if (sites) bars(box, "Live at the peak, by site (" + sites.site.length + " largest)", sites.site, sites.bytes, bytes);
+    if (sites) bars(box, "Live at the peak, by site (" + sites.site.length + " largest)", sites.site, sites.bytes, bytes, true);
   }
   if (kinds) {
     const names = ["parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail", "unknown"].filter(n => kinds[n + "_bytes"]);
-    area(box, origin(kinds.time_ns), names.map((name, i) => ({ name: spaced(name), values: kinds[name + "_bytes"], color: LINES[i] })), true, "memory by category over time, stacked");
+    area(box, kinds.time_ns[0], kinds.time_ns, names.map((name, i) => ({ name: spaced(name), values: kinds[name + "_bytes"], color: LINES[i] })), true, "memory by category over time, stacked");
     const peak = part.data["memory_timeline.by_category"];
     if (peak && peak.peak_bytes) bars(box, "At the peak, by category", peak.category.map(spaced), peak.peak_bytes, bytes);
   }
@@ -347,7 +352,7 @@ function viewWaterfall(part) {
   at = a;
   shown.forEach((l, i) => {
     row(i + 1, at, at + l.change, "var(--" + (l.change > 0 ? "up" : "down") + ")", spaced(l.name),
-      (l.change > 0 ? "▲ +" : "▼ −") + time(Math.abs(l.change)) + (l.certainty ? ", " + l.certainty : ""));
+      (l.change > 0 ? "▲ +" : "▼ −") + time(Math.abs(l.change)) + (l.certainty && W >= 600 ? ", " + spaced(l.certainty) : ""));
     at += l.change;
   });
   if (rest) row(shown.length + 1, at, b, "var(--other)", "rest", (b > at ? "+" : "−") + time(Math.abs(b - at)));

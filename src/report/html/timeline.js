@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The timeline, on a canvas: only what is visible is drawn, of slices within one pixel the longest. */
-const ROW = 15, LABEL = 150;
-const DEEP = ["compute", "sync_stall", "launch_stall"].map(name => TONES.indexOf(name)); /* dark in the light theme */
+const ROW = 15;
 
 function sized(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
@@ -30,6 +29,14 @@ function readLane(lane) {
   return { lane, starts, ends, rows, joined, matched, byDepth: byDepth.map(list => Uint32Array.from(list)) };
 }
 
+/* A text cut to a width, with an ellipsis. */
+function fitted(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let length = text.length;
+  while (length > 1 && context.measureText(text.slice(0, length) + "…").width > width) length--;
+  return text.slice(0, length) + "…";
+}
+
 function firstFrom(lane, list, from) {
   let low = 0, high = list.length;
   while (low < high) {
@@ -44,21 +51,23 @@ function viewTimeline(part) {
   if (!data || !data.lanes.length) return;
   const lanes = data.lanes.map(readLane).filter(lane => lane.starts.length);
   const end = Math.max(...lanes.map(lane => lane.ends.length ? lane.ends[lane.ends.length - 1] : 0), ...lanes.map(lane => lane.ends.reduce((a, b) => Math.max(a, b), 0)), 1);
-  const box = view(part, "timeline", "Timeline", data.kept.toLocaleString("en") + " of " + data.total.toLocaleString("en") + " slices are drawn by themselves" +
-    (data.total > data.kept ? "; those below " + time(data.least_ns) + " are joined to paler blocks that say how many they are." : ".") +
+  const box = view(part, "timeline", "Timeline", data.total.toLocaleString("en") + " slices" +
+    (data.total > data.kept ? "; " + (data.total - data.kept).toLocaleString("en") + " shorter than " + time(data.least_ns) + " are merged into paler blocks with their count." : ".") +
     (part.data.kind === "run" ? " Own time between two collectives is divided by line; the order within is not known." : ""));
   const read = el("div", { class: "read", "aria-live": "polite" });
   const canvas = el("canvas", { tabindex: "0", role: "img", "aria-label": "timeline of " + lanes.length + " lanes over " + time(end) +
     "; arrow keys move, plus and minus zoom, 0 shows all" });
   let from = 0, to = end, scroll = 0, chosen = null, pending = false;
-  let height = 0;
+  let height = 0, label = 200; /* pixels to the left of the slices */
   for (const lane of lanes) { lane.y = height; height += lane.rows * ROW + 5; }
   const shown = Math.min(height + 22, 560);
   box.append(el("div", { class: "tools" }, ...[["zoom in", () => zoom(.5, null)], ["zoom out", () => zoom(2, null)], ["all", () => show(0, end)]]
     .map(([text, action]) => el("button", { type: "button", onclick: action }, text)),
   el("span", {}, "wheel scrolls, Ctrl + wheel zooms, drag moves")), canvas, read,
-  legend([...new Set(lanes.flatMap(lane => [...new Set(lane.lane.tone)]))].sort((a, b) => a - b).map(tone => TONES[tone]), name => name));
-  const width = () => (canvas.clientWidth || 900) - LABEL;
+  legend([...new Set(lanes.flatMap(lane => [...new Set(lane.lane.tone)]))].sort((a, b) => a - b).map(tone => TONES[tone])
+    .concat(lanes.some(lane => [...lane.matched.values()].some(match => match[1] > 0)) ? "wait" : []), name => name,
+  name => name === "wait" ? "waiting for another rank" : spaced(name)));
+  const width = () => (canvas.clientWidth || 900) - label;
 
   function show(a, b) {
     const span = Math.min(Math.max(b - a, 20), end * 1.02);
@@ -76,19 +85,19 @@ function viewTimeline(part) {
   }
 
   function drawDepth(context, lane, depth, scale) {
-    const list = lane.byDepth[depth], y = lane.y + depth * ROW - scroll + 18, tone = lane.lane.tone;
+    const list = lane.byDepth[depth], y = lane.y + depth * ROW - scroll + 18, tone = lane.lane.tone, edge = label + width();
     let used = -1, longest = 0, color = -1;
     for (let k = firstFrom(lane, list, from); k < list.length; k++) {
       const i = list[k];
       if (lane.starts[i] > to) break;
-      const x = LABEL + (lane.starts[i] - from) * scale, wide = lane.lane.dur[i] * scale;
+      const x = label + (lane.starts[i] - from) * scale, wide = lane.lane.dur[i] * scale;
       if (wide < 1) { /* of those in one pixel the longest has it */
         const pixel = Math.floor(x);
         if (pixel === used && wide <= longest) continue;
         used = pixel;
         longest = wide;
       }
-      const left = Math.max(x, LABEL), right = Math.min(x + Math.max(wide, 1), LABEL + width());
+      const left = Math.max(x, label), right = Math.min(x + Math.max(wide, 1), edge);
       if (tone[i] !== color) context.fillStyle = colors[TONES[color = tone[i]]];
       const joined = lane.joined.size && lane.joined.has(i);
       if (joined) context.globalAlpha = .55;
@@ -112,7 +121,7 @@ function viewTimeline(part) {
         context.strokeRect(left + .5, y + .5, Math.max(right - left - 1, 1), ROW - 2);
       }
       if (right - left > 34) {
-        context.fillStyle = tone[i] === 13 ? colors.ink : DEEP.includes(tone[i]) ? colors.deep : colors.text;
+        context.fillStyle = joined ? colors.ink : inks[match && match[1] > 0 ? "wait" : TONES[tone[i]]];
         const text = (joined ? "× " + joined : "") + data.names[lane.lane.name[i]];
         context.fillText(spaced(text).slice(0, (right - left) / 5.6 - 1 | 0), left + 3, y + ROW - 4);
         color = -1;
@@ -121,34 +130,38 @@ function viewTimeline(part) {
   }
 
   function draw() {
-    const begun = performance.now(), wide = width(), context = sized(canvas, wide + LABEL, shown), scale = wide / (to - from);
-    colors.text = "#0b0d10";
-    colors.deep = document.documentElement.dataset.theme === "dark" ? "#0b0d10" : "#fff";
+    label = (canvas.clientWidth || 900) < 600 ? 110 : 200;
+    const begun = performance.now(), wide = width(), context = sized(canvas, wide + label, shown), scale = wide / (to - from);
+    const axis = ticks(Math.max(from, 0), Math.min(to, end), wide < 400 ? 2 : 6), place = ns => label + (ns - from) * scale;
     context.font = "11px system-ui";
+    context.fillStyle = colors.line;
+    for (const ns of axis.values) context.fillRect(Math.round(place(ns)), 17, 1, shown);
     for (const lane of lanes) {
       if (lane.y - scroll > shown || lane.y + lane.rows * ROW - scroll < -20) continue;
       for (let depth = 0; depth < lane.rows; depth++) drawDepth(context, lane, depth, scale);
     }
     context.fillStyle = colors.panel;
-    context.fillRect(0, 0, LABEL - 2, shown);
-    context.fillRect(0, 0, wide + LABEL, 17);
+    context.fillRect(0, 0, label - 2, shown);
+    context.fillRect(0, 0, wide + label, 17);
     context.fillStyle = colors.soft;
-    const ticks = wide < 400 ? 2 : 4;
-    for (let i = 0; i <= ticks; i++) context.fillText(time(from + (to - from) * i / ticks), LABEL + Math.min(wide * i / ticks, wide - 50), 12);
+    for (const ns of axis.values) {
+      const text = tickTime(ns, axis.step), long = context.measureText(text).width;
+      context.fillText(text, Math.max(label, Math.min(place(ns) - long / 2, label + wide - long - 2)), 12);
+    }
     let group = null;
     for (const lane of lanes) {
       const y = lane.y - scroll + 29;
-      if (y > 17 && y < shown + 11) context.fillText(((lane.lane.group !== group ? lane.lane.group + " " : "  ") + lane.lane.label).slice(0, 26), 4, y);
+      if (y > 17 && y < shown + 11) context.fillText(fitted(context, (lane.lane.group !== group ? lane.lane.group + " " : "   ") + lane.lane.label, label - 10), 4, y);
       group = lane.lane.group;
     }
     part.frame_ms = performance.now() - begun;
   }
 
   function hit(x, y) {
-    const at = from + (x - LABEL) / width() * (to - from), slack = (to - from) / width();
+    const at = from + (x - label) / width() * (to - from), slack = (to - from) / width();
     for (const lane of lanes) {
       const depth = Math.floor((y - 18 + scroll - lane.y) / ROW);
-      if (depth < 0 || depth >= lane.rows || x < LABEL) continue;
+      if (depth < 0 || depth >= lane.rows || x < label) continue;
       const list = lane.byDepth[depth];
       let best = -1;
       for (let k = Math.max(0, firstFrom(lane, list, at - slack)); k < list.length && lane.starts[list[k]] <= at + slack; k++)
@@ -186,7 +199,7 @@ function viewTimeline(part) {
   canvas.addEventListener("wheel", event => {
     if (!event.ctrlKey && !event.shiftKey && !event.metaKey) return;
     event.preventDefault();
-    zoom(event.deltaY > 0 ? 1.25 : .8, from + (event.offsetX - LABEL) / width() * (to - from));
+    zoom(event.deltaY > 0 ? 1.25 : .8, from + (event.offsetX - label) / width() * (to - from));
   }, { passive: false });
   canvas.addEventListener("keydown", event => {
     const span = to - from, actions = { ArrowLeft: () => show(from - span / 5, to - span / 5), ArrowRight: () => show(from + span / 5, to + span / 5),
@@ -231,11 +244,12 @@ function viewTree(part) {
       const wide = tree[key][i] * scale;
       if (wide < 1 || depth > 18) return;
       boxes.push([i, x, wide, depth]);
-      context.fillStyle = colors[["operator", "compute", "annotation", "python"][(depth + (children[i].length ? 0 : 1)) % 4]];
+      const tone = depth % 2 ? "annotation" : "operator";
+      context.fillStyle = colors[tone];
       context.fillRect(x, depth * 16, Math.max(wide - 1, .5), 15);
       if (wide > 34) {
-        context.fillStyle = "#0d1116";
-        context.fillText(tree.name[i].slice(0, wide / 5.8 | 0), x + 3, depth * 16 + 11);
+        context.fillStyle = inks[tone];
+        context.fillText(fitted(context, tree.name[i].slice(0, 300), wide - 6), x + 3, depth * 16 + 11);
       }
       let at = x;
       for (const child of [...children[i]].sort((a, b) => tree[key][b] - tree[key][a])) { put(child, at, depth + 1); at += tree[key][child] * scale; }
