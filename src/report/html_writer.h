@@ -22,7 +22,10 @@ void tsi_html_changes(FILE *out, const struct doc_changes *changes, size_t numbe
 void tsi_html_heat(FILE *out, const struct doc_heat *heat);
 void tsi_html_series(FILE *out, const struct doc_series *series);
 
-/* A finding, the number-th of its part of the report, which has this name; a gate as a row (html_finding.c). */
+/*
+ * A finding, the number-th of its part of the report, which has this name; a gate as a row
+ * (html_finding.c).
+ */
 void tsi_html_finding(FILE *out, const struct tscope_finding *finding, const char *name,
 		      size_t part, size_t number);
 void tsi_html_gate(FILE *out, const struct tscope_gate_result *gate);

@@ -27,6 +27,7 @@ struct family {
 	size_t analyzer, fact;
 	const struct tscope_fact_def *def;
 	char name[METRIC_MAX];
+	bool is_ns; /* written in seconds */
 	bool is_begun;
 };
 
@@ -46,26 +47,42 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* Units spelled out: "mean_seconds", "excess_seconds_per_step". */
+static void name_seconds(struct family *family)
+{
+	char *name = family->name, *end = name + strlen(name), *per = strstr(name, "_ns_per_");
+	char rest[METRIC_MAX] = "";
+
+	family->is_ns = per || family->def->unit == TSCOPE_UNIT_NS;
+	if (per) {
+		snprintf(rest, sizeof(rest), "%s", per + strlen("_ns"));
+		end = per;
+	} else if (family->is_ns && ends_with(name, "_ns")) {
+		end -= strlen("_ns");
+	} else if (ends_with(name, "_s")) {
+		end -= strlen("_s");
+	} else if (!family->is_ns) {
+		return;
+	}
+	snprintf(end, sizeof(family->name) - (size_t)(end - name), "_seconds%s", rest);
+}
+
 static void name_family(struct family *family)
 {
-	size_t length;
-
 	snprintf(family->name, sizeof(family->name), "tscope_%s_%s",
 		 tscope_analyzer(family->analyzer)->id, family->def->name);
 	for (char *p = family->name; *p != '\0'; p++)
 		if (*p == '.')
 			*p = '_';
-	length = strlen(family->name);
-	if (family->def->unit != TSCOPE_UNIT_NS)
-		return;
-	if (ends_with(family->name, "_ns"))
-		length -= 3;
-	snprintf(family->name + length, sizeof(family->name) - length, "_seconds");
+	/* A gauge must not look like a counter. */
+	if (ends_with(family->name, "_total"))
+		family->name[strlen(family->name) - strlen("_total")] = '\0';
+	name_seconds(family);
 }
 
 static const char *unit_of(const struct family *family)
 {
-	if (family->def->unit == TSCOPE_UNIT_NS)
+	if (ends_with(family->name, "_seconds"))
 		return "seconds";
 	if (family->def->unit == TSCOPE_UNIT_BYTES && ends_with(family->name, "_bytes"))
 		return "bytes";
@@ -111,7 +128,7 @@ static void put_number(struct metrics *m, double number)
 }
 
 /* False: a text, or not known. */
-static bool number_of(struct tscope_value value, enum tscope_unit unit, double *number)
+static bool number_of(struct tscope_value value, bool is_ns, double *number)
 {
 	if (value.kind == TSCOPE_VALUE_INT)
 		*number = (double)value.integer;
@@ -121,7 +138,7 @@ static bool number_of(struct tscope_value value, enum tscope_unit unit, double *
 		*number = value.flag;
 	else
 		return false;
-	if (unit == TSCOPE_UNIT_NS)
+	if (is_ns)
 		*number /= 1e9;
 	return true;
 }
@@ -132,7 +149,7 @@ static void put_sample(struct metrics *m, struct family *family, const struct se
 
 	if (!number_of(tscope_analysis_fact(series->analysis, family->analyzer, family->fact,
 					    series->scope),
-		       family->def->unit, &number))
+		       family->is_ns, &number))
 		return;
 	if (!family->is_begun)
 		put_head(m, family->name, unit_of(family), family->def->meaning);
@@ -184,7 +201,7 @@ static void put_facts(struct metrics *m)
 		const struct tscope_analyzer_def *def = tscope_analyzer(i);
 
 		for (size_t k = 0; k < def->fact_count; k++)
-			put_family(m, &(struct family){ i, k, &def->facts[k], "", false });
+			put_family(m, &(struct family){ i, k, &def->facts[k], "", false, false });
 	}
 }
 

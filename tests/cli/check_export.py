@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """tscope export --to: sums over SQL tables are the facts, CSV files hold the same rows, a run that is
-exported again is replaced, and what is no database of ours stays as it is.
+exported again is replaced, and what is no database of ours stays as it is. Where pandas is installed, it
+reads the same figures out of the database and the CSV files, and so does the sqlite3 program.
 
 usage: check_export.py TSCOPE TESTDATA
 """
 import csv
+import importlib.util
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -79,6 +82,39 @@ def check_csv(program, folder, testdata, database):
         yield "files that exist were replaced without --force"
 
 
+def check_pandas(database, folder):
+    """Tables as people read them who know no SQL."""
+    if not importlib.util.find_spec("pandas"):
+        print("pandas is not installed: nobody else reads the tables")
+        return
+    import pandas  # pylint: disable=import-outside-toplevel
+    facts = pandas.read_sql("SELECT * FROM facts WHERE device IS NULL", database)
+    for table, column, name in (("kernels", "total_ns", "kernels.total_ns"), ("operators", "self_ns", "operators.self_ns"),
+                                ("collectives", "bytes", "collectives.bytes")):
+        sums = pandas.read_sql(f"SELECT * FROM {table}", database).groupby(["run", "of_rank"])[column].sum()
+        wanted = facts[facts.name == name].dropna(subset=["rank"]).set_index(["run", "rank"]).value
+        wrong = [(key, value, sums.get(key)) for key, value in wanted.items() if value and sums.get(key) != value]
+        if wrong or wanted.empty:
+            yield f"pandas: {name} of run and rank: {wrong}"
+    rows = pandas.read_csv(folder / "csv" / "steps.csv")
+    total, = database.execute("SELECT sum(time_ns) FROM steps WHERE run = 1").fetchone()
+    if rows.time_ns.sum() != total:
+        yield f"pandas: steps.csv has {rows.time_ns.sum()} ns, the database {total}"
+
+
+def check_shell(database, path):
+    """The sqlite3 program finds the file sound, every view readable, and as many rows as we do."""
+    if not shutil.which("sqlite3"):
+        print("there is no sqlite3: nobody else opens the database")
+        return
+    views = [name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name")]
+    query = "PRAGMA integrity_check; " + " ".join(f'SELECT count(*) FROM "{name}";' for name in [*views, "facts"])
+    done = subprocess.run(["sqlite3", "-readonly", path, query], capture_output=True, text=True, check=False)
+    counts = [str(database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]) for name in [*views, "facts"]]
+    if done.stdout.split() != ["ok", *counts] or not views:
+        yield f"sqlite3: {done.stdout.split()} {done.stderr}, wanted ok and {counts}"
+
+
 def check_refusals(program, folder, testdata):
     other = folder / "other.sqlite"
     with sqlite3.connect(other) as database:
@@ -120,6 +156,8 @@ def check_all(program, folder, testdata):
     for run in runs[:3]:
         yield from check_sums(database, run)
     yield from check_csv(program, folder, testdata, database)
+    yield from check_pandas(database, folder)
+    yield from check_shell(database, path)
     yield from check_refusals(program, folder, testdata)
     database.close()
 

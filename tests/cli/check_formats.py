@@ -7,8 +7,11 @@ usage: check_formats.py TSCOPE TESTDATA
 Reports of each command, and of a trace whose names are attacks, are read by a reader of each
 format: xmllint and a schema of JUnit's XML, the demands of SARIF 2.1.0, the OpenMetrics parser of
 the Prometheus client, cmark-gfm, csv. A reader that is not installed is named and left out.
+TSCOPE_VALIDATORS names a folder that scripts/fetch_validators filled: Jenkins' schema of JUnit's XML,
+SARIF's own schema and promtool read the reports, too.
 """
 import csv
+import functools
 import html.parser
 import importlib.util
 import io
@@ -23,6 +26,7 @@ import tempfile
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).parent
+VALIDATORS = os.environ.get("TSCOPE_VALIDATORS")
 MARKDOWN_LIMIT = 60000
 SEVERITIES = {"none", "note", "warning", "error"}
 # Each would do something in one of the formats.
@@ -80,10 +84,10 @@ def check_junit(text, code):
     failures = root.findall("testsuite/testcase/failure")
     assert int(root.get("tests")) == len(cases)
     assert int(root.get("failures")) == len(failures)
-    assert int(root.get("skipped")) == len(root.findall("testsuite/testcase/skipped"))
+    assert all(int(suite.get("skipped")) == len(suite.findall("testcase/skipped")) for suite in root)
     assert bool(failures) == (code == 1), f"{len(failures)} failures, exit code {code}"
-    if shutil.which("xmllint"):
-        done = subprocess.run(["xmllint", "--noout", "--nonet", "--schema", str(HERE / "junit.xsd"), "-"],
+    for folder in [HERE] + ([VALIDATORS] if VALIDATORS else []) if shutil.which("xmllint") else []:
+        done = subprocess.run(["xmllint", "--noout", "--nonet", "--schema", os.path.join(folder, "junit.xsd"), "-"],
                               input=text, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -110,8 +114,18 @@ def check_result(result, rules):
             assert set(logical) <= {"name", "fullyQualifiedName", "kind"}
 
 
+@functools.cache
+def sarif_schema():
+    import jsonschema  # pylint: disable=import-outside-toplevel
+    with open(os.path.join(VALIDATORS, "sarif.json"), encoding="utf-8") as file:
+        return jsonschema.Draft4Validator(json.load(file))
+
+
 def check_sarif(text, _):
     log = json.loads(text)
+    if VALIDATORS:
+        wrong = [f"{list(error.absolute_path)}: {error.message}" for error in sarif_schema().iter_errors(log)]
+        assert not wrong, wrong[:3]
     assert set(log) == {"$schema", "version", "runs"} and log["version"] == "2.1.0"
     for run in log["runs"]:
         assert set(run) <= {"tool", "results", "columnKind", "artifacts", "invocations"}
@@ -128,7 +142,17 @@ def check_sarif(text, _):
             check_result(result, rules)
 
 
+def is_wanted(remark):
+    """Names are those of facts: "count" ends them, and "b" in one is the second input, no unit."""
+    return remark.endswith('should not have "_count" suffix') or re.search("_b_.*should not contain abbreviated units", remark)
+
+
 def check_openmetrics(text, _):
+    if VALIDATORS:
+        done = subprocess.run([os.path.join(VALIDATORS, "promtool"), "check", "metrics"], input=text,
+                              capture_output=True, text=True, check=False)
+        remarks = [line for line in (done.stdout + done.stderr).splitlines() if not is_wanted(line)]
+        assert done.returncode in (0, 3) and not remarks, remarks[:3]
     assert text.endswith("\n# EOF\n") and text.count("# EOF") == 1 + text.count("feed # EOF")
     if importlib.util.find_spec("prometheus_client"):
         from prometheus_client.openmetrics import parser  # pylint: disable=import-outside-toplevel
