@@ -98,7 +98,7 @@ static bool is_counted(struct kernel_counter *c, int64_t launch_ns)
 	return true;
 }
 
-static void add_kernel(struct kernel_counter *c, uint32_t row, struct rank_kernel part)
+static inline void add_kernel(struct kernel_counter *c, uint32_t row, struct rank_kernel part)
 {
 	const struct tscope_trace *trace = c->filler->trace;
 	struct rank_log *log = c->filler->log;
@@ -127,13 +127,14 @@ static void add_device_kernels(struct kernel_counter *c)
 
 	for (uint32_t i = 0; i < device->row_count; i++) {
 		uint32_t row = device->rows[i];
+		if (!tsi_is_kernel(trace, row) ||
+		    !is_counted(c, tsi_timeline_launch_time(trace, row)))
+			continue;
 		struct rank_kernel part = {
 			.is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM,
 			.blocks = tsi_work_shape(trace, row)->grid_blocks,
 		};
-		if (tsi_is_kernel(trace, row) &&
-		    is_counted(c, tsi_timeline_launch_time(trace, row)))
-			add_kernel(c, row, part);
+		add_kernel(c, row, part);
 	}
 }
 

@@ -17,30 +17,29 @@
 /* Share of all steps' time below which a place makes no rank late. */
 static const double min_share = 0.002;
 
-static bool is_place(const struct tscope_trace *trace, uint32_t row)
+static bool is_place(const struct tscope_trace *trace, const struct span_kind *kind)
 {
-	switch (tsi_span_class(&trace->spans, row)) {
+	switch (kind->span_class) {
 	case TSCOPE_SPAN_CPU_OP:
 	case TSCOPE_SPAN_ANNOTATION:
 	case TSCOPE_SPAN_PYTHON:
 	case TSCOPE_SPAN_GC:
 	case TSCOPE_SPAN_OTHER:
-		return !tsi_is_step_marker(tsi_span_name(trace, row));
+		return !tsi_is_step_marker(tsi_intern_text(&trace->names, kind->name));
 	default:
 		return false; /* calls of the driver are their operator's */
 	}
 }
 
-static void flatten_main(const struct log_filler *filler, struct flattener *flat)
+/* By kind of span: the name of the place that its rows are, or NO_ROW. */
+static const uint32_t *names_of_kinds(const struct tscope_trace *trace, struct arena *arena)
 {
-	const struct tscope_trace *trace = filler->trace;
-	const struct track *track = &trace->tracks[filler->timeline->main_track];
+	const struct spans *spans = &trace->spans;
+	uint32_t *names = tsi_arena_new(arena, spans->kind_count, sizeof(*names));
 
-	for (uint32_t row = track->first; row < track->first + track->count; row++)
-		if (is_place(trace, row))
-			tsi_flatten_add(flat, tsi_start_ns(&trace->spans, row),
-					tsi_span_end(trace, row), tsi_name_id(&trace->spans, row));
-	tsi_flatten_end(flat);
+	for (uint32_t i = 0; names && i < spans->kind_count; i++)
+		names[i] = is_place(trace, &spans->kinds[i]) ? spans->kinds[i].name : NO_ROW;
+	return names;
 }
 
 /* The steps that count, less the time in which the rank stood still. */
@@ -56,28 +55,75 @@ static struct interval_set time_at_work(const struct rank_log *log, struct arena
 	return work;
 }
 
-/* places: by name in the trace. */
-static void add_segments(const struct flattener *flat, const struct interval_set *work,
-			 struct rank_place *places)
+struct place_walk {
+	struct rank_place *places; /* by name in the trace */
+	struct interval_cursor work;
+	struct interval now;         /* of the work, around the last segment; or empty */
+	struct flat_segment segment; /* the last: it may go on */
+};
+
+static inline void add_piece(struct rank_place *place, struct interval piece)
 {
-	struct interval_cursor cursor = { .set = work };
+	int64_t ns = piece.end_ns - piece.start_ns;
+
+	tsi_sum(&place->total_ns, ns);
+	if (ns <= place->longest_ns)
+		return;
+	place->longest_ns = ns;
+	place->longest_start_ns = piece.start_ns;
+}
+
+static void add_cut(struct place_walk *walk, struct interval piece)
+{
 	struct interval part;
 
-	for (size_t i = 0; i < flat->count; i++) {
-		const struct flat_segment *segment = &flat->segments[i];
-		struct interval piece = { segment->start_ns, segment->end_ns };
-		struct rank_place *place = &places[segment->label];
+	while (tsi_intervals_next(&walk->work, &piece, &part))
+		add_piece(&walk->places[walk->segment.label], part);
+	if (walk->work.at < walk->work.set->count)
+		walk->now = walk->work.set->items[walk->work.at];
+}
 
-		while (tsi_intervals_next(&cursor, &piece, &part)) {
-			int64_t ns = part.end_ns - part.start_ns;
+static inline void add_segment(struct place_walk *walk)
+{
+	struct interval piece = { walk->segment.start_ns, walk->segment.end_ns };
 
-			tsi_sum(&place->total_ns, ns);
-			if (ns <= place->longest_ns)
-				continue;
-			place->longest_ns = ns;
-			place->longest_start_ns = part.start_ns;
-		}
+	if (walk->now.start_ns <= piece.start_ns && piece.end_ns <= walk->now.end_ns)
+		add_piece(&walk->places[walk->segment.label], piece);
+	else
+		add_cut(walk, piece);
+}
+
+static inline void take(void *data, struct flat_segment segment)
+{
+	struct place_walk *walk = data;
+
+	if (walk->segment.end_ns == segment.start_ns && walk->segment.label == segment.label) {
+		walk->segment.end_ns = segment.end_ns;
+		return;
 	}
+	add_segment(walk);
+	walk->segment = segment;
+}
+
+static void walk_main(const struct log_filler *filler, struct place_walk *walk, struct arena *arena)
+{
+	const struct tscope_trace *trace = filler->trace;
+	const struct track *track = &trace->tracks[filler->timeline->main_track];
+	const uint32_t *names = names_of_kinds(trace, arena);
+	struct span_times times = tsi_span_times(&trace->spans);
+	struct flattener flat = { .arena = arena };
+
+	for (uint32_t row = track->first; names && row < track->first + track->count; row++) {
+		struct flat_segment span = { .label = names[times.kind[row]] };
+
+		if (span.label == NO_ROW)
+			continue;
+		span.start_ns = tsi_start_of(times, row);
+		span.end_ns = span.start_ns + tsi_dur_of(times, row);
+		tsi_flatten_add(&flat, span, take, walk);
+	}
+	tsi_flatten_end(&flat, take, walk);
+	add_segment(walk);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -142,17 +188,15 @@ static void keep_places(const struct log_filler *filler, const struct rank_place
 void tsi_log_add_places(const struct log_filler *filler)
 {
 	struct arena scratch = { 0 };
-	struct flattener flat = { .arena = &scratch };
-	struct rank_place *places =
-		tsi_arena_new(&scratch, filler->trace->names.count, sizeof(*places));
+	struct place_walk walk = { .segment.start_ns = INT64_MIN, .segment.end_ns = INT64_MIN };
 
-	if (places && filler->timeline->main_track != NO_ROW) {
+	walk.places = tsi_arena_new(&scratch, filler->trace->names.count, sizeof(*walk.places));
+	if (walk.places && filler->timeline->main_track != NO_ROW) {
 		struct interval_set work = time_at_work(filler->log, &scratch);
 
-		flatten_main(filler, &flat);
-		if (!scratch.has_failed)
-			add_segments(&flat, &work, places);
-		keep_places(filler, places, min_share * (double)tsi_intervals_length(&work));
+		walk.work.set = &work;
+		walk_main(filler, &walk, &scratch);
+		keep_places(filler, walk.places, min_share * (double)tsi_intervals_length(&work));
 	}
 	tsi_latch_deinit(&filler->log->arena, &scratch);
 }

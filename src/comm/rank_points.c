@@ -44,6 +44,7 @@ struct point_walk {
 	struct arena arena;
 	struct sort_pair *marks, *ends; /* by time; ops that take time by their end */
 	size_t mark_count, mark_at;
+	int64_t mark_ns;          /* of the next mark; INT64_MAX: there is none, or it is then */
 	size_t end_count, end_at; /* ends before it are not after the end of the stretch */
 	size_t op_at;             /* ops before it began before the end of the stretch */
 	int64_t longest_end_ns;   /* of these */
@@ -125,6 +126,13 @@ static void add_ends(struct point_walk *walk)
 						    i };
 }
 
+static void find_next_mark(struct point_walk *walk)
+{
+	walk->mark_ns = walk->mark_at < walk->mark_count
+				? tsi_int64_of_sort_key(walk->marks[walk->mark_at].key)
+				: INT64_MAX;
+}
+
 static void walk_init(struct point_walk *walk)
 {
 	size_t op_count = walk->log->op_count, most = op_count + 2 * walk->log->step_count;
@@ -135,6 +143,7 @@ static void walk_init(struct point_walk *walk)
 		return;
 	add_marks(walk);
 	tsi_latch_sort(&walk->arena, walk->marks, walk->mark_count);
+	find_next_mark(walk);
 	add_ends(walk);
 	tsi_latch_sort(&walk->arena, walk->ends, walk->end_count);
 }
@@ -182,28 +191,26 @@ static void spend(struct point_walk *walk, const struct stretch *stretch, int64_
 /* Makes points of the marks that are not after the time. */
 static void pass_marks(struct point_walk *walk, const struct stretch *stretch, int64_t until_ns)
 {
-	for (; walk->mark_at < walk->mark_count; walk->mark_at++) {
-		const struct sort_pair *pair = &walk->marks[walk->mark_at];
-		struct mark mark = unpack(pair->value);
-		int64_t time_ns = tsi_int64_of_sort_key(pair->key);
+	while (walk->mark_at < walk->mark_count && walk->mark_ns <= until_ns) {
+		struct mark mark = unpack(walk->marks[walk->mark_at++].value);
 
-		if (time_ns > until_ns)
-			break;
-		spend(walk, stretch, time_ns);
-		add_point(walk, time_ns, mark);
+		spend(walk, stretch, walk->mark_ns);
+		add_point(walk, walk->mark_ns, mark);
 		if (mark.kind != RANK_POINT_READY)
 			walk->is_in_step = mark.kind == RANK_POINT_STEP;
+		find_next_mark(walk);
 	}
 }
 
 /* A point at the very end of a stretch belongs behind its RESUME, so to the next stretch. */
-static void pass(struct point_walk *walk, const struct stretch *stretch)
+static inline void pass(struct point_walk *walk, const struct stretch *stretch)
 {
 	if (stretch->start_ns >= stretch->end_ns)
 		return;
 	if (stretch->start_ns > walk->time_ns)
 		walk->time_ns = stretch->start_ns;
-	pass_marks(walk, stretch, stretch->end_ns - 1);
+	if (walk->mark_ns < stretch->end_ns)
+		pass_marks(walk, stretch, stretch->end_ns - 1);
 	spend(walk, stretch, stretch->end_ns);
 	if (walk->since.stall_ns == 0 || stretch->op == NO_ROW)
 		return;
@@ -328,6 +335,17 @@ static void pass_exposed(struct point_walk *walk, const struct stretch *exposed)
 	pass(walk, &rest);
 }
 
+/* Most pieces of work lie behind one another, with no point in them: theirs is a sum. */
+static inline bool pass_work(struct point_walk *walk, const struct line_piece *piece)
+{
+	if (!walk->is_in_step || piece->line == TSCOPE_BUDGET_EXPOSED_COMM ||
+	    piece->start_ns != walk->time_ns || piece->end_ns > walk->mark_ns)
+		return false;
+	tsi_sum(&walk->since.line_ns[piece->line], piece->end_ns - piece->start_ns);
+	walk->time_ns = piece->end_ns;
+	return true;
+}
+
 /* The pieces from *at on that are one stretch: exposed communication is joined. */
 static struct stretch next_stretch(const struct line_pieces *pieces, size_t *at)
 {
@@ -350,6 +368,10 @@ void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pi
 
 	walk_init(&walk);
 	for (size_t i = 0; !walk.arena.has_failed && i < pieces->count;) {
+		if (pass_work(&walk, &pieces->items[i])) {
+			i++;
+			continue;
+		}
 		struct stretch stretch = next_stretch(pieces, &i);
 
 		if (stretch.line == TSCOPE_BUDGET_EXPOSED_COMM)

@@ -65,11 +65,23 @@ static struct arena *scratch_of(const struct host_walk *walk)
 	return &walk->timeline->scratch;
 }
 
-/* The named rows of the main thread, with labels of enum host_line. */
-static void flatten_main(struct host_walk *walk, struct flattener *flat)
+/* label: enum host_line. */
+static void take_named(void *data, struct flat_segment segment)
+{
+	struct host_walk *walk = data;
+
+	if (segment.label != HOST_OTHER)
+		tsi_intervals_append(&walk->lines[segment.label], segment.start_ns, segment.end_ns,
+				     scratch_of(walk));
+	tsi_intervals_append(&walk->named, segment.start_ns, segment.end_ns, scratch_of(walk));
+}
+
+/* The named rows of the main thread. */
+static void find_main(struct host_walk *walk)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	const struct track *track = &trace->tracks[walk->timeline->main_track];
+	struct flattener flat = { .arena = scratch_of(walk) };
 	int64_t named_until_ns = INT64_MIN;
 
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -87,26 +99,10 @@ static void flatten_main(struct host_walk *walk, struct flattener *flat)
 		if (!is_named && is_operator && start_ns >= named_until_ns)
 			line = HOST_FORWARD;
 		if (is_named || line != HOST_OTHER)
-			tsi_flatten_add(flat, start_ns, end_ns, line);
+			tsi_flatten_add(&flat, (struct flat_segment){ start_ns, end_ns, line },
+					take_named, walk);
 	}
-	tsi_flatten_end(flat);
-}
-
-static void find_main(struct host_walk *walk)
-{
-	struct arena arena = { 0 }, *scratch = scratch_of(walk);
-	struct flattener flat = { .arena = &arena };
-
-	flatten_main(walk, &flat);
-	for (size_t i = 0; i < flat.count; i++) {
-		const struct flat_segment *segment = &flat.segments[i];
-		if (segment->label != HOST_OTHER)
-			tsi_intervals_append(&walk->lines[segment->label], segment->start_ns,
-					     segment->end_ns, scratch);
-		tsi_intervals_append(&walk->named, segment->start_ns, segment->end_ns, scratch);
-	}
-	scratch->has_failed |= arena.has_failed;
-	tsi_arena_deinit(&arena);
+	tsi_flatten_end(&flat, take_named, walk);
 }
 
 /* The rows of other threads that have the label, not sorted. */
@@ -193,6 +189,7 @@ struct line_walk { /* over the time of one line, in order */
 };
 
 struct main_lines {
+	struct host_walk *walk;
 	struct line_walk walks[HOST_OTHER];
 	unsigned last; /* that got something: mostly the next gets it, too */
 };
@@ -243,16 +240,16 @@ static void charge_elsewhere(struct host_walk *walk, const struct elsewhere *fro
 	}
 }
 
-/* A segment of the main thread belongs to one line, or to several in turn. */
-static void charge_segment(struct host_walk *walk, struct main_lines *lines,
-			   const struct flat_segment *segment)
+/* A segment of the main thread belongs to one line, or to several in turn; label: its row. */
+static void charge_segment(void *data, struct flat_segment segment)
 {
-	struct interval piece = { segment->start_ns, segment->end_ns };
+	struct main_lines *lines = data;
+	struct interval piece = { segment.start_ns, segment.end_ns };
 	int64_t left_ns = piece.end_ns - piece.start_ns;
 	unsigned line = lines->last;
 
 	for (int tried = 0; left_ns > 0 && tried < HOST_OTHER; tried++) {
-		int64_t taken_ns = charge(walk, &lines->walks[line], piece, segment->label);
+		int64_t taken_ns = charge(lines->walk, &lines->walks[line], piece, segment.label);
 		if (taken_ns > 0)
 			lines->last = line;
 		left_ns -= taken_ns;
@@ -260,23 +257,16 @@ static void charge_segment(struct host_walk *walk, struct main_lines *lines,
 	}
 }
 
-/* Takes the segments that are complete: they are gone before there are many. */
-static void charge_segments(struct host_walk *walk, struct main_lines *lines,
-			    struct flattener *flat)
-{
-	for (size_t i = 0; i < flat->count; i++)
-		charge_segment(walk, lines, &flat->segments[i]);
-	flat->count = 0;
-}
-
 /*
  * The rows of the main thread, of which the innermost has the instant. A wait for data and
  * communication are parts as a whole, whatever operators they are made of.
  */
-static void flatten_rows(struct host_walk *walk, struct main_lines *lines, struct flattener *flat)
+static void charge_rows(struct main_lines *lines)
 {
+	const struct host_walk *walk = lines->walk;
 	const struct tscope_trace *trace = walk->timeline->trace;
 	const struct track *track = &trace->tracks[walk->timeline->main_track];
+	struct flattener flat = { .arena = scratch_of(walk) };
 	int64_t whole_until_ns = INT64_MIN;
 
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -290,21 +280,19 @@ static void flatten_rows(struct host_walk *walk, struct main_lines *lines, struc
 			continue;
 		if ((line == HOST_DATA || line == HOST_COMM) && end_ns > whole_until_ns)
 			whole_until_ns = end_ns;
-		tsi_flatten_add(flat, start_ns, end_ns, row);
-		charge_segments(walk, lines, flat);
+		tsi_flatten_add(&flat, (struct flat_segment){ start_ns, end_ns, row },
+				charge_segment, lines);
 	}
-	tsi_flatten_end(flat);
-	charge_segments(walk, lines, flat);
+	tsi_flatten_end(&flat, charge_segment, lines);
 }
 
 static void charge_main(struct host_walk *walk)
 {
-	struct main_lines lines = { .last = HOST_FORWARD };
-	struct flattener flat = { .arena = scratch_of(walk) };
+	struct main_lines lines = { .walk = walk, .last = HOST_FORWARD };
 
 	for (enum host_line line = 0; line < HOST_OTHER; line++)
 		lines.walks[line] = line_walk_of(walk, line, &walk->lines[line]);
-	flatten_rows(walk, &lines, &flat);
+	charge_rows(&lines);
 }
 
 static void charge_rest(struct host_walk *walk)

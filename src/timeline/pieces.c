@@ -17,7 +17,13 @@ void tsi_pieces_init(struct tscope_timeline *timeline, bool are_wanted)
 struct piece_collector tsi_pieces_begin(struct tscope_timeline *timeline, uint32_t list)
 {
 	struct line_pieces *to = timeline->pieces ? &timeline->pieces[list] : NULL;
+	const struct tscope_trace *trace = timeline->trace;
 
+	/* Room for a piece of each event and of each gap, and no copying as they become more. */
+	if (to && !to->items && list < trace->device_count)
+		to->items =
+			tsi_arena_grow(&timeline->arena, NULL, &to->capacity,
+				       2 * trace->devices[list].row_count + 1, sizeof(*to->items));
 	return (struct piece_collector){
 		.timeline = timeline,
 		.to = to,
@@ -25,12 +31,18 @@ struct piece_collector tsi_pieces_begin(struct tscope_timeline *timeline, uint32
 	};
 }
 
-void tsi_piece_append(struct piece_collector *pieces, const struct line_piece *piece)
+void tsi_piece_add(struct piece_collector *pieces, const struct line_piece *piece)
 {
 	struct line_pieces *to = pieces->to;
+	struct line_piece *last = to->count > pieces->pass_begin ? &to->items[to->count - 1] : NULL;
+
+	if (last && last->end_ns == piece->start_ns && last->line == piece->line &&
+	    last->phase == piece->phase) {
+		last->end_ns = piece->end_ns;
+		return;
+	}
 	struct line_piece *items = tsi_arena_reserve(&pieces->timeline->arena, to->items,
 						     &to->capacity, to->count + 1, sizeof(*items));
-
 	if (!items)
 		return;
 	to->items = items;
@@ -55,7 +67,10 @@ void tsi_pieces_end_pass(struct piece_collector *pieces)
 	pass->items = items;
 	memcpy(items, &to->items[left], right * sizeof(*items));
 	while (right > 0) {
-		bool is_left = left > 0 && to->items[left - 1].start_ns > items[right - 1].start_ns;
-		to->items[--at] = is_left ? to->items[--left] : items[--right];
+		int64_t start_ns = items[--right].start_ns;
+
+		while (left > 0 && to->items[left - 1].start_ns > start_ns)
+			to->items[--at] = to->items[--left];
+		to->items[--at] = items[right];
 	}
 }

@@ -25,25 +25,8 @@ void tsi_pieces_init(struct tscope_timeline *timeline, bool are_wanted);
 /* For the list of this number, if there are lists; behind the passes that it holds already. */
 struct piece_collector tsi_pieces_begin(struct tscope_timeline *timeline, uint32_t list);
 
-/* Adds a piece that could not be joined with the last. */
-void tsi_piece_append(struct piece_collector *pieces, const struct line_piece *piece);
-
-static inline void tsi_piece_add(struct piece_collector *pieces, const struct line_piece *piece)
-{
-	struct line_pieces *to = pieces->to;
-
-	if (!to)
-		return;
-	if (to->count > pieces->pass_begin) {
-		struct line_piece *last = &to->items[to->count - 1];
-		if (last->end_ns == piece->start_ns && last->line == piece->line &&
-		    last->phase == piece->phase) {
-			last->end_ns = piece->end_ns;
-			return;
-		}
-	}
-	tsi_piece_append(pieces, piece);
-}
+/* Adds a piece to a list that is there; joins it with the last of its pass where they touch. */
+void tsi_piece_add(struct piece_collector *pieces, const struct line_piece *piece);
 
 void tsi_pieces_end_pass(struct piece_collector *pieces);
 

@@ -14,26 +14,8 @@ struct place_summer {
 	uint32_t step; /* likewise */
 };
 
-void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part)
-{
-	tsi_sum(&sum->host_ns, part->host_ns);
-	tsi_sum(&sum->host_backward_ns, part->host_backward_ns);
-	tsi_sum(&sum->forward_ns, part->forward_ns);
-	tsi_sum(&sum->backward_ns, part->backward_ns);
-	tsi_sum(&sum->comm_ns, part->comm_ns);
-	tsi_sum(&sum->copy_ns, part->copy_ns);
-	sum->kernel_count += part->kernel_count;
-	sum->event_count += part->event_count;
-	sum->launch_count += part->launch_count;
-	sum->sync_count += part->sync_count;
-	tsi_sum(&sum->sync_ns, part->sync_ns);
-	tsi_sum(&sum->allocated_bytes, part->allocated_bytes);
-	sum->allocation_count += part->allocation_count;
-	sum->flops += part->flops;
-	sum->bytes += part->bytes;
-}
-
-static void add_part(struct place_summer *s, struct place place, const struct place_sums *part)
+static TSI_INLINE void add_part(struct place_summer *s, struct place place,
+				const struct place_sums *part)
 {
 	tsi_place_sums_add(&s->nodes[place.node], part);
 	tsi_place_sums_add(&s->sources[place.source], part);
@@ -53,25 +35,6 @@ static struct place place_of(const struct place_summer *s, uint32_t row)
 }
 
 /* ---- devices ------------------------------------------------------------------------- */
-
-struct place_sums tsi_device_sums(const struct tscope_trace *trace, uint32_t row,
-				  struct place place)
-{
-	bool is_backward =
-		place.is_backward || tsi_device_event(trace, row)->phase == PHASE_BACKWARD;
-	bool is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
-	bool is_kernel = tsi_is_kernel(trace, row);
-	int64_t dur_ns = tsi_dur_ns(&trace->spans, row);
-
-	return (struct place_sums){
-		.forward_ns = is_backward ? 0 : dur_ns,
-		.backward_ns = is_backward ? dur_ns : 0,
-		.comm_ns = is_comm ? dur_ns : 0,
-		.copy_ns = is_kernel ? 0 : dur_ns,
-		.kernel_count = is_kernel,
-		.event_count = 1,
-	};
-}
 
 /* Work without a known launch was launched nowhere. */
 static void add_device_row(struct place_summer *s, uint32_t row)

@@ -4,7 +4,9 @@
 
 #include "analyze/analyzer.h"
 #include "analyze/modules/places.h"
+#include "base/attributes.h"
 #include "base/sum.h"
+#include "model/trace/device_rows.h"
 
 /* Activity in a place that began in the counted steps. */
 struct place_sums {
@@ -30,10 +32,6 @@ struct place_totals {
 const struct place_totals *tsi_place_totals(const struct analysis_scope *scope,
 					    struct arena *arena);
 
-/* Contribution of a device event to the place of its launch. */
-struct place_sums tsi_device_sums(const struct tscope_trace *trace, uint32_t row,
-				  struct place place);
-
 /* Name id of the operator that launched a device's row, or captured it; 0: not known. */
 uint32_t tsi_launching_name(const struct analysis_scope *scope, uint32_t row);
 
@@ -46,7 +44,45 @@ void tsi_each_op(const struct tscope_trace *trace, uint32_t track,
 void tsi_place_each_time(const struct places *places, uint32_t track,
 			 void (*add)(void *data, struct place place, int64_t ns), void *data);
 
-void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part);
+/* Inline, as is what makes parts: most of a part is known to be 0 there. */
+static TSI_INLINE void tsi_place_sums_add(struct place_sums *sum, const struct place_sums *part)
+{
+	tsi_sum(&sum->host_ns, part->host_ns);
+	tsi_sum(&sum->host_backward_ns, part->host_backward_ns);
+	tsi_sum(&sum->forward_ns, part->forward_ns);
+	tsi_sum(&sum->backward_ns, part->backward_ns);
+	tsi_sum(&sum->comm_ns, part->comm_ns);
+	tsi_sum(&sum->copy_ns, part->copy_ns);
+	sum->kernel_count += part->kernel_count;
+	sum->event_count += part->event_count;
+	sum->launch_count += part->launch_count;
+	sum->sync_count += part->sync_count;
+	tsi_sum(&sum->sync_ns, part->sync_ns);
+	tsi_sum(&sum->allocated_bytes, part->allocated_bytes);
+	sum->allocation_count += part->allocation_count;
+	sum->flops += part->flops;
+	sum->bytes += part->bytes;
+}
+
+/* Contribution of a device event to the place of its launch. */
+static TSI_INLINE struct place_sums tsi_device_sums(const struct tscope_trace *trace, uint32_t row,
+						    struct place place)
+{
+	bool is_backward =
+		place.is_backward || tsi_device_event(trace, row)->phase == PHASE_BACKWARD;
+	bool is_comm = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_COMM;
+	bool is_kernel = tsi_is_kernel(trace, row);
+	int64_t dur_ns = tsi_dur_ns(&trace->spans, row);
+
+	return (struct place_sums){
+		.forward_ns = is_backward ? 0 : dur_ns,
+		.backward_ns = is_backward ? dur_ns : 0,
+		.comm_ns = is_comm ? dur_ns : 0,
+		.copy_ns = is_kernel ? 0 : dur_ns,
+		.kernel_count = is_kernel,
+		.event_count = 1,
+	};
+}
 
 static inline int64_t tsi_place_host_ns(const struct place_sums *sums)
 {

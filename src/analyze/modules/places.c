@@ -14,7 +14,8 @@
 #include "model/trace/device_rows.h"
 #include "model/trace/python_name.h"
 
-enum opener { OPENS_NOTHING, OPENS_MODULE, OPENS_SOURCE, OPENS_OP, OPENS_MARK };
+/* PASSES_OP: an operator that changes no place, and only has its turn in op_ids. */
+enum opener { OPENS_NOTHING, PASSES_OP, OPENS_OP, OPENS_MODULE, OPENS_SOURCE, OPENS_MARK };
 
 struct open_place {
 	int64_t end_ns; /* its own, or that of what is around it, if earlier */
@@ -250,22 +251,29 @@ static void open_op(struct place_walk *w, struct thread_places *thread, uint32_t
 			 is_link || (w->depth && w->stack[w->depth - 1].is_link));
 }
 
-/* op: index of its first operator. */
-static void walk_track(struct place_walk *w, uint32_t index, size_t op)
+/*
+ * ids: of the track's operators. Rows that open nothing close nothing, either: open places end at
+ * the next row that opens one.
+ */
+static void walk_track(struct place_walk *w, uint32_t index, const struct op_ids *ids)
 {
 	const struct track *track = &w->trace->tracks[index];
 	struct thread_places *thread = &w->places->threads[index];
+	const uint32_t *kinds = w->trace->spans.kind;
+	const uint8_t *openers = w->openers;
 
 	w->depth = 0;
 	if (w->source & (MODULE_FSDP | MODULE_ANNOTATIONS))
 		tsi_module_marks_read(&w->marks, index);
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
-		enum opener opener = w->openers[w->trace->spans.kind[row]];
-		if (opener == OPENS_NOTHING)
+		enum opener opener = openers[kinds[row]];
+		if (opener <= PASSES_OP) {
+			ids += opener;
 			continue;
+		}
 		close_until(w, thread, tsi_start_ns(&w->trace->spans, row));
 		if (opener == OPENS_OP)
-			open_op(w, thread, row, w->trace->op_ids[op++]);
+			open_op(w, thread, row, *ids++);
 		else if (opener == OPENS_MODULE)
 			open_module(w, thread, row);
 		else if (opener == OPENS_MARK)
@@ -416,7 +424,8 @@ static unsigned source_of(const struct tscope_trace *trace, const struct span_ki
 static enum opener opener_of(const struct place_walk *w, const struct span_kind *kind)
 {
 	if (kind->span_class == TSCOPE_SPAN_CPU_OP)
-		return OPENS_OP;
+		return kind->op.is_forward || kind->op.is_backward || kind->op.place ? OPENS_OP
+										     : PASSES_OP;
 	if (kind->span_class == TSCOPE_SPAN_ANNOTATION)
 		return source_of(w->trace, kind) & w->source ? OPENS_MARK : OPENS_NOTHING;
 	if (kind->span_class != TSCOPE_SPAN_PYTHON)
@@ -451,13 +460,16 @@ static size_t *count_ops(struct place_walk *w)
 {
 	const struct tscope_trace *trace = w->trace;
 	size_t *firsts = tsi_arena_new(&w->scratch, trace->host_track_count, sizeof(*firsts));
+	const uint32_t *kinds = trace->spans.kind;
+	const uint8_t *openers = w->openers;
 	size_t count = 0;
 
 	for (uint32_t i = 0; firsts && i < trace->host_track_count; i++) {
 		const struct track *track = &trace->tracks[i];
 		firsts[i] = count;
 		for (uint32_t row = track->first; row < track->first + track->count; row++)
-			count += w->openers[trace->spans.kind[row]] == OPENS_OP;
+			count +=
+				openers[kinds[row]] == PASSES_OP || openers[kinds[row]] == OPENS_OP;
 	}
 	return firsts;
 }
@@ -471,7 +483,7 @@ static void walk_tracks(struct place_walk *w)
 	for (unsigned is_autograd = 0; is_autograd < 2; is_autograd++)
 		for (uint32_t i = 0; firsts && w->ops && i < trace->host_track_count; i++)
 			if (trace->tracks[i].is_autograd == is_autograd)
-				walk_track(w, i, firsts[i]);
+				walk_track(w, i, trace->op_ids + firsts[i]);
 }
 
 bool tsi_places_count_all(const struct tscope_timeline *timeline)
@@ -534,8 +546,11 @@ struct place tsi_place_near(const struct places *places, uint32_t track, int64_t
 	if (low && points[low - 1].start_ns > t_ns) {
 		high = low - 1;
 		low = 0;
-	} else if (high - low > NEAR_COUNT && points[low + NEAR_COUNT].start_ns > t_ns) {
-		high = low + NEAR_COUNT;
+	} else {
+		size_t soon = high - low > NEAR_COUNT ? low + NEAR_COUNT : high;
+		while (low < soon && points[low].start_ns <= t_ns)
+			low++;
+		high = low < soon ? low : high;
 	}
 	TSI_BISECT(low, high, points[middle].start_ns <= t_ns);
 	near[track] = low;
