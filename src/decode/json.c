@@ -435,7 +435,7 @@ size_t tsi_json_unescape(struct str text, char *out, uint64_t *bad_escapes)
 {
 	static const char from[] = "\"\\/bfnrt";
 	static const char to[] = "\"\\/\b\f\n\r\t";
-	const char *p = text.data, *end = text.data + text.length;
+	const char *p = text.data, *end = text.length ? text.data + text.length : p;
 	char *start = out;
 
 	while (p < end) {

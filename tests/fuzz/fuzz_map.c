@@ -5,23 +5,14 @@
  * first, and so many bytes. What opens is reported; traps where the JSON report is no JSON.
  */
 #define _GNU_SOURCE /* memfd_create() */
+#include "as_file.h"
 #include "fuzz.h"
 
-#include "decode/json.h"
 #include "session/rank_record.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <tscope/tscope.h>
-#include <unistd.h>
 
-enum { MAX_LENGTH = 256 << 10, MAX_REPORT_DEPTH = 64, LENGTH_BYTES = 4 };
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
+enum { MAX_LENGTH = 256 << 10, LENGTH_BYTES = 4 };
 
 static void write_report(const struct tscope_run *run, size_t format)
 {
@@ -36,11 +27,8 @@ static void write_report(const struct tscope_run *run, size_t format)
 	const struct tscope_run_report report = { run, diagnosis, NULL, 0 };
 	enum tscope_status status = tscope_report_write_run(out, &report, &options, NULL);
 	require(fclose(out) == 0);
-	while (length > 0 && text[length - 1] == '\n')
-		length--;
 	if (status == TSCOPE_OK && format == TSCOPE_REPORT_JSON)
-		require(tsi_json_check((struct str){ text, length }, MAX_REPORT_DEPTH, NULL) ==
-			TSCOPE_OK);
+		require_json(text, length);
 	free(text);
 	tscope_diagnosis_free(diagnosis);
 }
@@ -49,12 +37,10 @@ static void open_file(const void *data, size_t length)
 {
 	const struct tscope_run_options options = { .trace = { .thread_count = 1 } };
 	struct tscope_runs *runs = NULL;
-	char path[64];
+	char path[AS_FILE_PATH_CHARS];
 	const char *const paths[] = { path };
-	int file = memfd_create("mapped", 0);
+	int file = make_file(data, length, path);
 
-	require(file >= 0 && write(file, data, length) == (ssize_t)length);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	if (tscope_runs_open(&runs, paths, 1, &options, NULL) == TSCOPE_OK) {
 		write_report(tscope_runs_get(runs, 0), TSCOPE_REPORT_TEXT);
 		write_report(tscope_runs_get(runs, 0), TSCOPE_REPORT_JSON);

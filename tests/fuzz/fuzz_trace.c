@@ -2,7 +2,8 @@
 /*
  * Fuzz target for the whole path: bytes → trace → timeline → analysis → report. The last byte of
  * the input chooses the options. Traps where a step's budget does not sum to its wall time, where
- * findings win back more than the step, or where the JSON report is no JSON.
+ * findings win back more than the step, where the JSON report is no JSON, or where a name gets a
+ * script into the page.
  */
 #include "fuzz.h"
 
@@ -13,6 +14,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tscope/tscope.h>
 
 enum { MAX_LENGTH = 256 << 10, MAX_OUTPUT_BYTES = 10 << 20, MAX_REPORT_DEPTH = 64 };
@@ -67,6 +69,16 @@ static void check_gains(const struct tscope_analysis *analysis,
 	require(!(step_ns >= 1) || sum_ns <= step_ns + 1);
 }
 
+/* The data and the page's own. */
+static void check_page(const char *text)
+{
+	unsigned count = 0;
+
+	for (text = strstr(text, "<script"); text; text = strstr(text + 1, "<script"))
+		count++;
+	require(count == 2);
+}
+
 static void report(const struct tscope_analysis *analysis, const struct tscope_diagnosis *diagnosis,
 		   size_t format, enum tscope_report_extent extent)
 {
@@ -90,7 +102,19 @@ static void report(const struct tscope_analysis *analysis, const struct tscope_d
 			json.length--;
 		require(tsi_json_check(json, MAX_REPORT_DEPTH, &err) == TSCOPE_OK);
 	}
+	if (status == TSCOPE_OK && strcmp(tscope_report_format(format)->name, "html") == 0)
+		check_page(text);
 	free(text);
+}
+
+/* Of those after text and JSON. */
+static size_t format_of(uint32_t choice)
+{
+	size_t count = 0;
+
+	while (tscope_report_format(count))
+		count++;
+	return 2 + choice % (count - 2);
 }
 
 static void analyze(const struct tscope_trace *trace, const struct tscope_analysis_options *options)
@@ -109,6 +133,8 @@ static void analyze(const struct tscope_trace *trace, const struct tscope_analys
 			report(analysis, diagnosis, TSCOPE_REPORT_JSON, TSCOPE_REPORT_FULL);
 			report(analysis, diagnosis, TSCOPE_REPORT_TEXT, TSCOPE_REPORT_FULL);
 			report(analysis, diagnosis, TSCOPE_REPORT_TEXT, TSCOPE_REPORT_SCREEN);
+			report(analysis, diagnosis, format_of(tscope_trace_span_count(trace)),
+			       TSCOPE_REPORT_FULL);
 		}
 	}
 	tscope_diagnosis_free(diagnosis);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the fuzz targets filter (part), hang, json, kernel_name, lanes, memray, metrics, op_work, plain, saved_report, steps, trace
-and world: one short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is
+"""Writes the seeds of the fuzz targets filter (part), hang, json, kernel_name, lanes, memray, metrics, op_work, plain, saved_report, slice, steps,
+trace, trend and world: one short input for each thing that they should know from the start. (Whole traces come from testdata/; a finding is
 added by hand as corpus/<target>/fix-<what>.)
 
 usage: make_corpus.py
@@ -480,6 +480,49 @@ def hangs():
         yield fault.__name__, b"\n----\n".join(dumps)
 
 
+def text_of(trace):
+    return json.dumps(trace, separators=(",", ":")).encode()
+
+
+def rank_trace(rank):
+    """Steps and a collective that the ranks share."""
+    collective = {**kernel("ncclDevKernel_AllReduce", 20 + rank, 5, 9), "args": {
+        "correlation": 9, "Collective name": "allreduce", "In msg nelems": 4, "dtype": "Float",
+        "Process Group Name": "0", "Group size": 2, "Process Group Ranks": "[0, 1]"}}
+    return {"schemaVersion": 1, "baseTimeNanoseconds": 1767189312000000000, "traceEvents": [
+        *STEP, call("cudaLaunchKernel", 3, 2, 9), collective,
+        {"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": "python"}}],
+        "distributedInfo": {"rank": rank, "world_size": 2, "backend": "nccl"}}
+
+
+# The last byte chooses what stays (fuzz_slice.c).
+SLICES = {
+    "step": text_of(TRACES["step"]) + b"\x00",
+    "step_hidden": text_of(TRACES["step"]) + b"\x14",
+    "host_packed": text_of(TRACES["host"]) + b"\x02",
+    "viztracer_hidden": text_of(TRACES["viztracer"]) + b"\x2c",
+    "devices_by_time": text_of(TRACES["graph"]) + b"\x21",
+    "ranks": b"\xff".join(text_of(rank_trace(rank)) for rank in range(2)) + b" ",
+    "ranks_hidden": b"\xff".join(text_of(rank_trace(rank)) for rank in range(2)) + b"\x14",
+}
+
+
+def figures(*means_ns, **more):
+    return b"".join(text_of({"run": f"r{i}", "time": f"2026-01-{i + 1:02}", "commit": "ab", "fact": fact,
+                             "value": value, **more}) + b"\n"
+                    for i, mean_ns in enumerate(means_ns)
+                    for fact, value in (("step_time.mean_ns", mean_ns), ("efficiency.mfu", 0.5)))
+
+
+TRENDS = {
+    "level": figures(*[100000 + i * 7 % 5 for i in range(8)], *[130000 + i * 7 % 5 for i in range(8)]),
+    "doubtful": figures(1, 2, doubt="a\u001fb \u00e9") + figures(3, good=False),
+    "two_files": figures(5, 6, 7) + b"\xff\xef\xbb\xbf" + figures(8) + b"{\n\n" + figures(1e300, -1, 2**63),
+    "report_behind": figures(5, 6, 7) + b"\xff" + json.dumps(
+        {"version": 1, "facts": {"step_time": {"mean_ns": 5}}}).encode(),
+}
+
+
 def write(target, name, data):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -510,12 +553,16 @@ def main():
         write("plain", name, data)
     for name, data in REPORTS.items():
         write("saved_report", name, data)
+    for name, data in SLICES.items():
+        write("slice", name, data)
     for name, data in STEPS.items():
         write("steps", name, data)
+    for name, data in TRENDS.items():
+        write("trend", name, data)
     for name, data in WORLDS.items():
         write("world", name, data)
     for name, trace in TRACES.items():
-        data = json.dumps(trace, separators=(",", ":")).encode()
+        data = text_of(trace)
         write("json", name, data)
         write("trace", name, data)
         write("trace", name + ".gz", gzip.compress(data, compresslevel=0, mtime=0))
