@@ -82,7 +82,9 @@ struct tscope_diff_side {
 	 * none.
 	 */
 	const char *saved_damage;
-	uint64_t saved_dropped_count;           /* and what of them was lost to every figure */
+	uint64_t saved_dropped_count; /* and what of them was lost to every figure */
+	/* "2 of 3 ranks were read; missing: 1" when a report was saved; NULL: all were. */
+	const char *saved_missing_ranks;
 	const struct tscope_analysis *analysis; /* of the whole */
 	const struct tscope_diagnosis *diagnosis;
 	size_t rank_count;

@@ -29,10 +29,12 @@ static enum exit_code judge_saved(const struct tscope_diff_side *side, bool is_s
 	const struct loss loss = { NULL, side->saved_dropped_count, "records" };
 	enum exit_code code = judge_loss(side->path, &loss, is_strict);
 
-	if (!side->saved_damage)
-		return code;
-	say_about(side->path, side->saved_damage, "; it was saved from what could be read");
-	return is_strict ? EXIT_CODE_INPUT : code;
+	if (side->saved_damage)
+		say_about(side->path, side->saved_damage, "; it was saved from what could be read");
+	if (side->saved_missing_ranks)
+		say_about(side->path, side->saved_missing_ranks, "");
+	return is_strict && (side->saved_damage || side->saved_missing_ranks) ? EXIT_CODE_INPUT
+									      : code;
 }
 
 /* Result of opening the sides. */
@@ -46,10 +48,12 @@ struct comparing {
 };
 
 /* Why a side is not whole, or NULL. */
-static const char *lack_of(const struct tscope_diff_side *side)
+static const char *lack_of(const struct tscope_diff_side *side, const struct options *options)
 {
-	if (side->run && tscope_run_incomplete(side->run))
-		return tscope_run_incomplete(side->run);
+	if (side->run && run_lack(side->run, options))
+		return run_lack(side->run, options);
+	if (side->saved_missing_ranks)
+		return side->saved_missing_ranks;
 	return side->saved_damage || side->saved_dropped_count > 0
 		       ? "what the report was saved of was damaged"
 		       : NULL;
@@ -59,7 +63,7 @@ static const char *lack_of(const struct tscope_diff_side *side)
 static void judge_side(void *data, const struct tscope_diff_side *side)
 {
 	struct comparing *c = data;
-	const char *lack = c->is_trend ? NULL : lack_of(side);
+	const char *lack = c->is_trend ? NULL : lack_of(side, c->options);
 
 	progress_clear(&c->progress);
 	c->code = worse(c->code, side->run ? judge_run(side->run, c->options)
@@ -75,7 +79,8 @@ static void judge_trend(struct comparing *c, const struct tscope_diff *diff)
 {
 	const struct tscope_diff_side a = tscope_diff_side(diff, TSCOPE_SIDE_A);
 	const struct tscope_diff_side b = tscope_diff_side(diff, TSCOPE_SIDE_B);
-	const char *lack = lack_of(&a) ? lack_of(&a) : lack_of(&b);
+	const char *lack =
+		lack_of(&a, c->options) ? lack_of(&a, c->options) : lack_of(&b, c->options);
 
 	c->code = worse(c->code, judge_saved(&a, c->options->strict));
 	if (lack)

@@ -67,9 +67,6 @@ static enum tscope_status load(struct loaded *file, const char *path, const stru
 					err);
 	if (status != TSCOPE_OK)
 		unload(file);
-	else if (options->timeline.step_marker &&
-		 tscope_timeline_boundary(file->timeline) != TSCOPE_BOUNDARY_STEP_MARKER)
-		say_unmatched(path, options->timeline.step_marker);
 	return status;
 }
 
@@ -85,6 +82,12 @@ static enum exit_code judge(struct loaded *file, const char *path, const struct 
 		return worse(code, diagnosed);
 	code = worse(code, gates_evaluate(&file->gates, file->analysis, file->diagnosis, options));
 	gates_lack(&file->gates, loss_text(&loss));
+	if (options->timeline.step_marker &&
+	    tscope_timeline_boundary(file->timeline) != TSCOPE_BOUNDARY_STEP_MARKER) {
+		say_unmatched(path, options->timeline.step_marker);
+		gates_lack(&file->gates, unmatched_marker);
+		code = worse(code, options->strict ? EXIT_CODE_INPUT : EXIT_CODE_OK);
+	}
 	return code;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "gates.h"
 
+#include "load_run.h"
 #include "message.h"
 
 #include <stdlib.h>
@@ -104,7 +105,7 @@ enum exit_code judged_fill(struct judged *judged, const struct tscope_run *run,
 	if (code != EXIT_CODE_OK)
 		return code;
 	code = gates_evaluate(&judged->gates, tscope_run_analysis(run), judged->diagnosis, options);
-	gates_lack(&judged->gates, tscope_run_incomplete(run));
+	gates_lack(&judged->gates, run_lack(run, options));
 	return code;
 }
 

@@ -59,6 +59,13 @@ static bool matches_marker(const struct tscope_run *run)
 	return !has_spans;
 }
 
+const char *run_lack(const struct tscope_run *run, const struct options *options)
+{
+	if (options->timeline.step_marker && !matches_marker(run))
+		return unmatched_marker;
+	return tscope_run_incomplete(run);
+}
+
 /* Names of options that match nothing in the run. */
 static enum exit_code judge_names(const struct tscope_run *run, const struct options *options)
 {

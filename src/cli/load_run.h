@@ -21,6 +21,12 @@ struct tscope_run_options load_run_options(const struct options *options);
 /* Says what of a run is damaged or could not be read, and returns the exit code for it. */
 enum exit_code judge_run(const struct tscope_run *run, const struct options *options);
 
+/*
+ * Why gates on a run that hold are undecided, or NULL: it is not whole, or its steps are not those
+ * that were asked for.
+ */
+const char *run_lack(const struct tscope_run *run, const struct options *options);
+
 /* Says what kept facts of ranks from being made, of which a report holds no others. */
 enum exit_code load_judge_ranks(const struct tscope_run *run);
 

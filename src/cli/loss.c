@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+const char unmatched_marker[] = "no span is called as --step-marker says";
+
 enum exit_code judge_warmup(const char *path, const struct tscope_analysis *analysis,
 			    const struct options *options)
 {

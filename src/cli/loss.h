@@ -24,6 +24,9 @@ static inline const char *loss_text(const struct loss *loss)
 					 : NULL;
 }
 
+/* For gates_lack() where --step-marker is the name of nothing: the steps are others then. */
+extern const char unmatched_marker[];
+
 /*
  * Reports damage. With --strict also reports dropped items, and both count as an unreadable input.
  */

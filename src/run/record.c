@@ -213,10 +213,14 @@ static void read_memory(struct target *to, struct str name, struct str value)
 	for (enum step_memory i = 0; i < STEP_MEMORY_COUNT; i++) {
 		if (!tsi_str_equal(name, tsi_str_of(memory_names[i])))
 			continue;
-		if (tsi_json_is_string(value) || !tsi_json_to_int64(value, &bytes) || bytes < 0)
-			refuse_value(to);
-		else
+		if (!tsi_json_is_string(value) && *value.data != '-' &&
+		    tsi_json_to_int64(value, &bytes)) {
 			to->record->memory_bytes[i] = bytes;
+			return;
+		}
+		to->record->memory_bytes[i] = NO_BYTES;
+		to->record->has |= STEP_MEMORY_UNKNOWN;
+		refuse_value(to);
 		return;
 	}
 }

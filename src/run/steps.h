@@ -16,7 +16,8 @@ enum step_has {
 	STEP_HAS_TIME = 1 << 0, /* time_ns and phases; without it only the budget is known */
 	STEP_HAS_LOSS = 1 << 1,
 	STEP_HAS_GRAD_NORM = 1 << 2,
-	STEP_TIME_UNKNOWN = 1 << 3, /* a phase was recorded that is no duration; no time */
+	STEP_TIME_UNKNOWN = 1 << 3,   /* a phase was recorded that is no duration; no time */
+	STEP_MEMORY_UNKNOWN = 1 << 4, /* bytes were recorded that are no size: NO_BYTES */
 };
 
 #define STEP_MEMORIES(X)                                                                           \

@@ -140,7 +140,7 @@ void tsi_code_steps(struct codec *codec, struct step_series *steps, struct arena
 	codec->limits[LIMIT_MARKS] = TSCOPE_STEP_CAPTURE + 1;
 	codec->limits[LIMIT_ROLES] = SCALAR_OTHER + 1;
 	codec->limits[LIMIT_PHASE_BITS] = 1 << PHASE_COUNT;
-	codec->limits[LIMIT_HAS_BITS] = STEP_TIME_UNKNOWN << 1;
+	codec->limits[LIMIT_HAS_BITS] = STEP_MEMORY_UNKNOWN << 1;
 	codec->limits[LIMIT_DEVICES] = MOST_DEVICES + 1;
 	tsi_code_struct(codec, steps, &series);
 	tsi_code_text(codec, &steps->doubt, texts);

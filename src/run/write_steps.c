@@ -186,6 +186,7 @@ static void write_scalars(struct steps_writer *w, const struct step_record *reco
 	close_object(&scalars);
 }
 
+/* Bytes that were no size are none for who reads them again. */
 static void write_memory(FILE *out, const struct step_record *record)
 {
 	struct object memory = open_object(out);
@@ -193,6 +194,8 @@ static void write_memory(FILE *out, const struct step_record *record)
 	for (enum step_memory i = 0; i < STEP_MEMORY_COUNT; i++)
 		if (record->memory_bytes[i] != NO_BYTES)
 			put_int(&memory, tsi_step_memory_name(i), record->memory_bytes[i]);
+		else if (record->has & STEP_MEMORY_UNKNOWN)
+			put_string(&memory, tsi_step_memory_name(i), "unknown");
 	close_object(&memory);
 }
 
@@ -201,7 +204,7 @@ static bool has_memory(const struct step_record *record)
 	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
 		if (record->memory_bytes[i] != NO_BYTES)
 			return true;
-	return false;
+	return record->has & STEP_MEMORY_UNKNOWN;
 }
 
 static void put_mark(struct object *object, const char *key, uint8_t mark)

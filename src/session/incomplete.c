@@ -15,11 +15,14 @@ const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena
 	int64_t world_size = -1;
 	size_t at = 0, out = 0;
 
-	for (size_t i = 0; i < ranks->count && world_size < 0; i++)
-		world_size = ranks->series[i].world_size;
-	/* Where nobody says how many there are, ranks are numbered without gaps. */
-	if (world_size < 0 && ranks->count > 0)
-		world_size = ranks->series[ranks->count - 1].rank + 1;
+	/* Ranks are numbered without gaps, whatever is said of how many there are. */
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct step_series *series = &ranks->series[i];
+		int64_t least = series->rank < INT64_MAX ? series->rank + 1 : INT64_MAX;
+
+		world_size = series->world_size > world_size ? series->world_size : world_size;
+		world_size = least > world_size ? least : world_size;
+	}
 	size_t read_count = ranks->count + ranks->left_out_count;
 	if (ranks->count < 2 || ranks->series[0].rank < 0 || world_size <= (int64_t)read_count)
 		return NULL;

@@ -37,6 +37,8 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 							tscope_run_rank_analysis(side->run, i) }
 				  : (struct diff_rank){ side->saved.ranks[i].number,
 							side->saved.ranks[i].analysis };
+	if (!side->run)
+		side->saved_missing_ranks = tsi_saved_missing_ranks(&side->saved, arena);
 	enum tscope_status status = side->run ? tscope_run_status(side->run, err) : TSCOPE_OK;
 	if (status != TSCOPE_OK)
 		return status;
@@ -50,6 +52,7 @@ static struct tscope_diff_side show(const struct side *side)
 		.run = side->run,
 		.saved_by = *side->saved.saved_by != '\0' ? side->saved.saved_by : NULL,
 		.saved_damage = *side->saved.damage != '\0' ? side->saved.damage : NULL,
+		.saved_missing_ranks = side->saved_missing_ranks,
 		.saved_dropped_count = side->saved.dropped_count,
 		.analysis = tsi_side_analysis(side),
 		.diagnosis = side->diagnosis,

@@ -11,6 +11,7 @@ struct side {
 	const char *path;
 	struct tscope_run *run; /* NULL: */
 	struct saved_report saved;
+	const char *saved_missing_ranks; /* NULL: none */
 	/* Facts of a run that is lines of a history, or is compared with such; else NULL. */
 	struct tscope_analysis *facts;
 	struct tscope_diagnosis *diagnosis;

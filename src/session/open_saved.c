@@ -2,6 +2,7 @@
 /* A report that was saved becomes a run again, as far as it says what the run was. */
 #include "session/open_saved.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,18 +47,12 @@ enum tscope_status tsi_saved_open(struct saved_report *ret, const char *path,
 
 /* ---- the run ---- */
 
-/* How many ranks the job had, as the ranks that were read and those that were missing say. */
-static int64_t world_size_of(const struct saved_report *report)
+/* Numbers and facts of the ranks; the report holds no more of them. */
+static void fill_ranks(struct run_ranks *ranks, const struct saved_report *report,
+		       struct arena *arena)
 {
 	int64_t missing = tsi_lookup_int(report->analysis, "distributed.missing_rank_count");
-
-	return missing > 0 && report->left_out_ranks == 0 ? (int64_t)report->rank_count + missing
-							  : -1;
-}
-
-static void fill_ranks(struct run_ranks *ranks, struct saved_report *report, struct arena *arena)
-{
-	int64_t world_size = world_size_of(report);
+	int64_t world_size = missing > 0 ? (int64_t)report->rank_count + missing : -1;
 
 	ranks->series = tsi_arena_new(arena, report->rank_count, sizeof(*ranks->series));
 	ranks->ranks = tsi_arena_new(arena, report->rank_count, sizeof(*ranks->ranks));
@@ -68,6 +63,28 @@ static void fill_ranks(struct run_ranks *ranks, struct saved_report *report, str
 		ranks->ranks[i].analysis = report->ranks[i].analysis;
 		ranks->count++;
 	}
+}
+
+/* Which ranks were left out is not in the report, so neither is which are missing besides. */
+static const char *missing_ranks(const struct saved_report *report, const struct run_ranks *ranks,
+				 struct arena *arena)
+{
+	int64_t missing = tsi_lookup_int(report->analysis, "distributed.missing_rank_count");
+	size_t read_count = report->rank_count + report->left_out_ranks;
+
+	if (report->left_out_ranks == 0)
+		return tsi_missing_ranks(ranks, arena);
+	return missing > 0 ? tsi_arena_print(arena, "%zu of %" PRId64 " ranks were read",
+					     read_count, (int64_t)read_count + missing)
+			   : NULL;
+}
+
+const char *tsi_saved_missing_ranks(const struct saved_report *report, struct arena *arena)
+{
+	struct run_ranks ranks = { 0 };
+
+	fill_ranks(&ranks, report, arena);
+	return missing_ranks(report, &ranks, arena);
 }
 
 static void note(struct tscope_run *run, const struct saved_report *report)
@@ -117,7 +134,7 @@ static enum tscope_status fill_run(struct tscope_run *run, const char *path,
 	fill_ranks(&run->ranks, &saved->report, &run->arena);
 	fill_input(saved, path);
 	note(run, &saved->report);
-	run->missing_ranks = tsi_missing_ranks(&run->ranks, &run->arena);
+	run->missing_ranks = missing_ranks(&saved->report, &run->ranks, &run->arena);
 	if (saved->input.damage || saved->input.dropped_count > 0)
 		run->incomplete = "what the report was saved of was damaged";
 	return tsi_arena_status(&run->arena, err);

@@ -6,6 +6,8 @@
 
 #include <tscope/run.h>
 
+struct arena;
+
 /*
  * Reads the file where it is a saved report, as *is_saved says. A file that cannot be opened is
  * none: whoever reads it as something else knows the remedies.
@@ -23,5 +25,11 @@ TSI_MUST_CHECK
 enum tscope_status tsi_saved_run(struct tscope_run **ret, const char *path,
 				 const struct tscope_trace_options *options,
 				 struct tscope_error *err);
+
+/*
+ * Ranks that were missing when it was saved, as tscope_run_missing_ranks() says it, in the arena;
+ * or NULL, also without memory.
+ */
+const char *tsi_saved_missing_ranks(const struct saved_report *report, struct arena *arena);
 
 #endif

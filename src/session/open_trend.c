@@ -131,7 +131,8 @@ static bool is_good(const struct side *side)
 {
 	if (side->run)
 		return !tscope_run_incomplete(side->run);
-	return *side->saved.damage == '\0' && side->saved.dropped_count == 0;
+	return *side->saved.damage == '\0' && side->saved.dropped_count == 0 &&
+	       !side->saved_missing_ranks;
 }
 
 static enum tscope_status add_side(struct history *history, const char *path)

@@ -229,8 +229,29 @@ def too_deep(folder):
     (folder / "1/2/3/4/5/6/7/8/9").mkdir(parents=True)
 
 
+def nested(name, content):
+    return lambda folder: file_of(name, content)(folder / "rank0/traces/a/b")
+
+
+def dangling(folder):
+    (folder / "rank2").symlink_to("nowhere")
+
+
+def broken_meta(folder):
+    (folder / "rank1/run.json").write_text('{"rank": 1, "world_si')
+
+
+def stray_rank(folder):
+    steps(folder / "rank5", records(20, rank=5), rank=5, world_size=2)
+
+
 LACKS = {
     "a rank of 3 is missing": dict(count=2, world=3),
+    "a rank beyond the world": dict(count=2, beside=stray_rank),
+    "a link to nothing": dict(count=2, beside=dangling),
+    "run.json of a rank is cut": dict(count=2, beside=broken_meta),
+    "a cut trace far down": dict(count=2, beside=nested("x.pt.trace.json", trace_text()[:-700])),
+    "nine bytes of gzip far down": dict(count=2, beside=nested("x.json.gz", b"\x1f\x8b\x08\0\0\0\0\0\0")),
     "an empty file": dict(count=2, beside=file_of("rank2.pt.trace.json", "")),
     "NUL bytes": dict(count=2, beside=nul),
     "a brace": dict(count=2, beside=file_of("rank2.json", "{")),
@@ -242,7 +263,7 @@ LACKS = {
     "a cut pickle": dict(count=2, beside=file_of("rank1.pickle", b"\x80\x04\x95")),
 }
 if not HAS_GZIP:
-    del LACKS["unreadable metrics"]
+    del LACKS["unreadable metrics"], LACKS["nine bytes of gzip far down"]
 for name, options in LACKS.items():
     lacking, slow = ranks(**options), ranks(slow=9, **options)
     for gate in ("straggler", "DIST.STRAGGLER", "distributed.imbalance_cv>0.5",
@@ -298,6 +319,29 @@ for gate, verdict in (("step_time.mean_us>5000", HELD), ("step_time.mean_us>999"
                       ("memory.peak_alloc_bytes>1", TRIPPED), ("straggler", TRIPPED),
                       ("mfu<0.3", TRIPPED)):
     expect("trace, whole", whole, gate, verdict, command="trace", operands=("t.json",))
+
+
+def comm_events(dur_us, count=40):
+    """A kernel, and a collective behind it that nothing hides."""
+    for step in range(1, count + 1):
+        start = step * 1000
+        yield {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1,
+               "ts": start, "dur": 1000}
+        for i, (name, at, dur) in enumerate((("gemm", 20, 300), ("ncclDevKernel_AllReduce", 330, dur_us))):
+            yield {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                   "ts": start + 5 + i, "dur": 1, "args": {"correlation": step * 10 + i}}
+            yield {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": start + at, "dur": dur,
+                   "args": {"correlation": step * 10 + i, "device": 0, "stream": 7}}
+
+
+for gate in ("overlap.exposed_comm_ratio>0.2", "DIST.EXPOSED_COMM"):
+    for dur, verdict in ((500, TRIPPED), (0, HELD), (-500, UNDECIDED), ("x", UNDECIDED), (None, UNDECIDED)):
+        expect(f"trace, collectives of {dur} us", file_of("t.json", trace_text(comm_events(dur))), gate, verdict,
+               command="trace", operands=("t.json",))
+for command in ("trace", "report"):
+    for options, exit_code in (((), 1), (("--strict",), 3), (("--undecided", "pass"), 0)):
+        expect(f"{command}, --step-marker of nothing", whole, "step_time.mean_us>5000", UNDECIDED, exit_code, command,
+               ("--step-marker", "nope", *options), ("t.json",))
 for name, lines, verdict in (
         ("a cut last line", text_of(EVEN)[:-10], UNDECIDED),
         ("a line that is no record", text_of(EVEN[:6]) + "oops\n" + text_of(EVEN[6:]), UNDECIDED),
@@ -330,6 +374,19 @@ for count in (3, 12):
             "steps.jsonl", text_of({"step": r["step"], "phases": {"forward": 0.1}, "memory":
                                     memory(r["step"])} for r in LONG[:count])),
             "severity>=high", UNDECIDED if rank == 0 else HELD)
+
+
+for name, value in GARBAGE.items():
+    bad = text_of({"step": step, "phases": {"forward": 0.1}, "scalars": {"loss": 1.0},
+                   "memory": {"alloc": MIB, "peak_alloc": value if step == 5 else MIB}} for step in range(12))
+    expect(f"peak of memory that is {name}, once", file_of("steps.jsonl", bad), "memory.peak_alloc_bytes>1GiB",
+           HELD if value is None else UNDECIDED)
+    expect(f"peak of memory that is {name}, once", file_of("steps.jsonl", bad), "step_time.mean_ms>160", HELD)
+for last in (float("nan"), float("inf")):
+    ends = text_of({**record, "scalars": {"loss": last if record["step"] == 11 else 1.0}} for record in EVEN)
+    expect(f"a last loss of {last}", file_of("steps.jsonl", ends), "convergence.final_loss>3", UNDECIDED)
+    expect(f"a last loss of {last}", file_of("steps.jsonl", ends), "CONVERGENCE.DIVERGED", TRIPPED)
+
 
 def snapshot(protocol=4, live=3):
     block = {"address": 4096, "size": MIB, "requested_size": MIB, "state": "active_allocated",
@@ -430,6 +487,44 @@ compare("B has too few steps for one", ranks(2), ranks(2, 1, 9), "new-finding", 
 for gate in ("severity>high", "step_time.mean_ns>5%", "step_time.mean_ns>+5x", "mfu<+", "new-finding>1"):
     compare("no gate", base, base, gate, REFUSED)
 compare("B is no run", base, file_of("x.txt", "hello"), SLOWER, UNREADABLE)
+
+# ---- reports that were saved -----------------------------------------------------------------------
+
+def saved(build, report_format, spoil=None):
+    """The report of a run that is there no more, and a run to compare it with."""
+    def make(folder):
+        build(folder / "run")
+        base(folder / "b")
+        subprocess.run([os.path.abspath(sys.argv[1]), "report", "--quiet", "--format", report_format, "--output",
+                        "r.json", "run"], cwd=folder, check=False, capture_output=True)
+        (folder / "run").rename(folder / ".run")
+        if spoil:
+            (folder / "r.json").write_bytes(spoil((folder / "r.json").read_bytes()))
+    return make
+
+
+for report_format in ("json", "baseline"):
+    for command, operands in (("report", ("r.json",)), ("diff", ("r.json", "b")), ("diff", ("b", "r.json"))):
+        of_saved = f"{report_format} saved, {command} {operands[0]}"
+        for name, build in (("lacking a rank", ranks(2, world=3)), ("lacking a rank in the middle", ranks(3, which=(0, 2))),
+                            ("cut", lambda folder: steps(folder, text_of(records(20))[:-20])),
+                            ("of NUL bytes beside", ranks(2, beside=nul)), ("too deep", ranks(2, beside=too_deep))):
+            for options, exit_code in (((), 1), (("--strict",), 3), (("--undecided", "pass"), 0)):
+                expect(f"{of_saved}, {name}", saved(build, report_format), "step_time.mean_ms>160", UNDECIDED,
+                       exit_code, command, options, operands)
+        expect(f"{of_saved}, whole", saved(base, report_format), "step_time.mean_ms>160", HELD, 0, command, (), operands)
+        for name, spoil in (("cut", lambda data: data[:-30]), ("half", lambda data: data[:len(data) // 2]),
+                            ("twice", lambda data: data + data), ("empty", lambda data: b""),
+                            ("another object", lambda data: b"{}")):
+            expect(f"{of_saved}, {name}", saved(base, report_format, spoil), "step_time.mean_ms>160", UNREADABLE, 3,
+                   command, (), operands)
+    for name, build, gate, verdict in (
+            ("2 ranks, 1 step", ranks(2, 1, 9), "straggler", UNDECIDED),
+            ("2 ranks, 3 steps", ranks(2, 3), "DIST.STRAGGLER", UNDECIDED),
+            ("4 ranks, one slow", ranks(4, slow=9), "DIST.STRAGGLER", TRIPPED),
+            ("9.9e12 FLOPs", one(meta={"flops_per_step": 9.9e12, "peak_flops": 1e14}), "mfu<0.35", UNDECIDED),
+            ("5e13 FLOPs", one(meta={"flops_per_step": 5e13, "peak_flops": 1e14}), "mfu<0.35", TRIPPED)):
+        expect(f"{report_format} saved, {name}", saved(build, report_format), gate, verdict, operands=("r.json",))
 
 # ---- between two sides, in a history, of mapped files, in a project file, in dumps ------------------
 

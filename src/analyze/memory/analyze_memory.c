@@ -178,6 +178,9 @@ static void fill_memory(const struct analysis_scope *scope, struct fact_sheet *o
 	if (!alloc)
 		return;
 	for (size_t i = 0; i < steps->count; i++) {
+		if (steps->records[i].mark == TSCOPE_STEP_COUNTED &&
+		    (steps->records[i].has & STEP_MEMORY_UNKNOWN))
+			tsi_fact_unreliable(out, "step records hold bytes that are no size");
 		if (!has_memory(&steps->records[i]))
 			continue;
 		int64_t bytes = steps->records[i].memory_bytes[STEP_MEMORY_ALLOC];

@@ -40,6 +40,9 @@ const char *tsi_device_time_doubt(const struct tscope_trace *trace)
 	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_short_graph_replay])
 		return "graph replays have fewer nodes than others of their graph: device work is "
 		       "missing";
+	if (trace->device_event_count > 0 &&
+	    trace->diagnostics[TSCOPE_DIAGNOSTIC_negative_duration])
+		return "events have a negative duration: how long they took is not known";
 	if (trace->impossible_ns == 0)
 		return NULL;
 	int64_t recorded_ns = trace->impossible_ns;

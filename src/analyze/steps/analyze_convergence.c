@@ -101,6 +101,7 @@ static const char *trend_of(double first, double last)
 static void put_loss(struct fact_sheet *out, struct scalar *loss)
 {
 	size_t count = loss->count;
+	bool ends_finite = isfinite(loss->values[count - 1]);
 	double best, first, last;
 
 	tsi_fact_int(out, LOSS_COUNT, (int64_t)count);
@@ -119,6 +120,8 @@ static void put_loss(struct fact_sheet *out, struct scalar *loss)
 		best = fmin(best, loss->values[i]);
 	tsi_fact_real(out, BEST_LOSS, best);
 	tsi_fact_real(out, FINAL_LOSS, loss->values[loss->count - 1]);
+	if (!ends_finite)
+		tsi_fact_doubt(out, FINAL_LOSS, "losses after it are NaN or infinite");
 }
 
 static void fill_convergence(const struct analysis_scope *scope, struct fact_sheet *out)
