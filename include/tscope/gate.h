@@ -72,6 +72,20 @@ struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
 						      bool ignore_significance);
 
 /*
+ * A run takes what is not made of all its ranks (memory, losses, kernels and more; rules that read
+ * such) from the lowest. Is the gate about that?
+ */
+bool tscope_gate_is_of_rank(const char *expression);
+
+/*
+ * Judges such a gate by another rank, too: the worst verdict of all counts, and the reason names
+ * the rank. A figure that this rank lacks is no verdict. Others stay unchanged.
+ */
+void tscope_gate_judge_rank(struct tscope_gate_result *result, int64_t rank,
+			    const struct tscope_analysis *analysis,
+			    const struct tscope_diagnosis *diagnosis);
+
+/*
  * Leaves a gate that holds undecided: the input is not whole (damaged, or without some of its ranks
  * or files), and what is missing may be what would trip it. Other gates stay unchanged.
  */

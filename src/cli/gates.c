@@ -97,6 +97,37 @@ enum exit_code gates_judge(const struct gates *gates, const char *subject,
 	return code;
 }
 
+static bool asks_for_ranks(const struct gates *gates)
+{
+	bool asks = false;
+
+	for (size_t i = 0; i < gates->count; i++)
+		asks |= tscope_gate_is_of_rank(gates->results[i].expression);
+	return asks;
+}
+
+/* Ranks after the lowest, of which the run's own figures are. */
+static enum exit_code judge_ranks(struct gates *gates, const struct tscope_run *run,
+				  const struct options *options)
+{
+	size_t rank_count = asks_for_ranks(gates) ? tscope_run_rank_count(run) : 0;
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (size_t rank = 1; rank < rank_count && code == EXIT_CODE_OK; rank++) {
+		const struct tscope_analysis *analysis = tscope_run_rank_analysis(run, rank);
+		struct tscope_diagnosis *diagnosis = NULL;
+
+		code = diagnose(&diagnosis, analysis, options);
+		for (size_t i = 0; code == EXIT_CODE_OK && i < gates->count; i++)
+			tscope_gate_judge_rank(&gates->results[i],
+					       tscope_run_rank_number(run, rank), analysis,
+					       diagnosis);
+		tscope_diagnosis_free(diagnosis);
+		tscope_run_forget_rank(run, rank);
+	}
+	return code == EXIT_CODE_OK ? load_judge_ranks(run) : code;
+}
+
 enum exit_code judged_fill(struct judged *judged, const struct tscope_run *run,
 			   const struct options *options)
 {
@@ -105,6 +136,8 @@ enum exit_code judged_fill(struct judged *judged, const struct tscope_run *run,
 	if (code != EXIT_CODE_OK)
 		return code;
 	code = gates_evaluate(&judged->gates, tscope_run_analysis(run), judged->diagnosis, options);
+	if (code == EXIT_CODE_OK)
+		code = judge_ranks(&judged->gates, run, options);
 	gates_lack(&judged->gates, run_lack(run, options));
 	return code;
 }

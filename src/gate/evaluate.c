@@ -306,6 +306,49 @@ static bool judge_suspicion(struct tscope_gate_result *result, const struct gate
 	return false;
 }
 
+/*
+ * A run takes figures that are not made of all ranks from its lowest. How the memory of ranks grows
+ * and peaks is one of these, although the run counts their failures.
+ */
+static bool is_of_one_rank(size_t analyzer)
+{
+	unsigned levels = tsi_analyzer(analyzer)->levels;
+
+	return (levels & (LEVEL_TRACE | LEVEL_RANK)) &&
+	       (!(levels & LEVEL_RUN) || strcmp(tscope_analyzer(analyzer)->id, "memory") == 0);
+}
+
+/* Whether a rule reads such a figure; it may where it can do without any: evaluating it shows. */
+static bool reads_one_rank(const struct tscope_rule_def *rule)
+{
+	size_t analyzer, fact;
+
+	if (!rule->facts[0])
+		return true;
+	for (size_t i = 0; i < TSCOPE_RULE_MAX_FACTS && rule->facts[i]; i++)
+		if (tsi_find_fact(rule->facts[i], &analyzer, &fact) && is_of_one_rank(analyzer))
+			return true;
+	return false;
+}
+
+static void judge_severity_of_rank(struct tscope_gate_result *result,
+				   const struct gate_expression *gate,
+				   const struct tscope_diagnosis *diagnosis)
+{
+	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
+
+		if (!reads_one_rank(finding.rule) ||
+		    !tsi_gate_satisfies((int)finding.severity - (int)gate->severity,
+					gate->comparison))
+			continue;
+		tsi_gate_judge(result, false, "%s (%s)", finding.rule->id,
+			       tscope_severity_name(finding.severity));
+		return;
+	}
+	tsi_gate_judge(result, true, "holds: no such finding");
+}
+
 static void judge_severity(struct tscope_gate_result *result, const struct gate_expression *gate,
 			   const struct tscope_diagnosis *diagnosis)
 {
@@ -431,6 +474,43 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 		break;
 	}
 	return result;
+}
+
+bool tscope_gate_is_of_rank(const char *expression)
+{
+	struct gate_expression gate;
+
+	if (tsi_gate_parse(&gate, expression, GATES_OF_REPORT, NULL) != TSCOPE_OK)
+		return false;
+	return gate.kind == GATE_SEVERITY ||
+	       (gate.kind == GATE_FACT && is_of_one_rank(gate.analyzer)) ||
+	       (gate.kind == GATE_RULE && reads_one_rank(gate.rule));
+}
+
+static bool is_worse(const struct tscope_gate_result *result, const struct tscope_gate_result *than)
+{
+	return !result->held && (than->held || (than->is_inconclusive && !result->is_inconclusive));
+}
+
+void tscope_gate_judge_rank(struct tscope_gate_result *result, int64_t rank,
+			    const struct tscope_analysis *analysis,
+			    const struct tscope_diagnosis *diagnosis)
+{
+	struct tscope_gate_result own =
+		tscope_gate_evaluate(result->expression, analysis, diagnosis);
+	struct gate_expression gate;
+	char reason[sizeof(own.reason)];
+
+	if (!tscope_gate_is_of_rank(result->expression) ||
+	    tsi_gate_parse(&gate, result->expression, GATES_OF_REPORT, NULL) != TSCOPE_OK)
+		return;
+	if (gate.kind == GATE_SEVERITY)
+		judge_severity_of_rank(&own, &gate, diagnosis);
+	if (!own.is_evaluated || !is_worse(&own, result))
+		return;
+	memcpy(reason, own.reason, sizeof(reason));
+	tsi_gate_judge(&own, false, "rank %" PRId64 ": %s", rank, reason);
+	*result = own;
 }
 
 void tscope_gate_lack(struct tscope_gate_result *result, const char *why)

@@ -141,6 +141,55 @@ expect("a step of slow loading, and too few to see a straggler", ranks(2, 1, 9),
        UNDECIDED, 0, options=("--undecided", "pass"))
 expect("20 steps", ranks(4, 20, 9), "severity>=med", TRIPPED)
 
+# ---- any of several ranks ------------------------------------------------------------------------
+
+def odd_rank(odd, usual, strange, step_count=40, rank_count=3):
+    """A run of which one rank's steps have something that the others' have not."""
+    def build(folder):
+        for rank in range(rank_count):
+            steps(folder / f"rank{rank}", ({**record, **(strange if rank == odd else usual)(record["step"])}
+                                           for record in records(step_count, rank=rank)),
+                  rank=rank, world_size=rank_count)
+    return build
+
+
+def odd_trace(odd, usual_us=900, strange_us=50):
+    def build(folder):
+        for rank in range(3):
+            file_of(f"rank{rank}.pt.trace.json", trace_text(
+                kernel_events(40, 1000, strange_us if rank == odd else usual_us),
+                distributedInfo={"rank": rank, "world_size": 3, "backend": "nccl"}))(folder)
+    return build
+
+
+def bytes_of(alloc):
+    return {"memory": {"alloc": alloc, "peak_alloc": alloc}}
+
+
+for odd in (0, 1, 2, None):
+    whose = "no rank" if odd is None else f"rank {odd}"
+    verdict = HELD if odd is None else TRIPPED
+    peaks = odd_rank(odd, lambda step: bytes_of(MIB), lambda step: bytes_of((3 << 30) if step == 7 else MIB))
+    leaks = odd_rank(odd, lambda step: bytes_of(100 * MIB), lambda step: bytes_of((100 + 50 * step) * MIB))
+    diverges = odd_rank(odd, lambda step: {"scalars": {"loss": 1.0}},
+                        lambda step: {"scalars": {"loss": 1.0 if step < 10 else float("nan")}})
+    worse = odd_rank(odd, lambda step: {"scalars": {"loss": 1.0}}, lambda step: {"scalars": {"loss": 5.0}})
+    for strict in ((), ("--strict",)):
+        expect(f"{whose} peaks", peaks, "memory.peak_alloc_bytes>1GiB", verdict, options=strict)
+        expect(f"{whose} leaks", leaks, "MEMORY.GROWTH", verdict, options=strict)
+        expect(f"{whose} leaks", leaks, "severity>=high", verdict, options=strict)
+        expect(f"{whose} diverges", diverges, "CONVERGENCE.DIVERGED", verdict, options=strict)
+        expect(f"{whose} diverges", diverges, "severity>=high", verdict, options=strict)
+        expect(f"{whose} has a greater loss", worse, "convergence.final_loss>3", verdict, options=strict)
+        expect(f"{whose} computes less", odd_trace(odd), "device_busy.busy_ns<10ms", verdict, options=strict)
+    expect(f"{whose} diverges", diverges, "convergence.final_loss>3", HELD if odd is None else UNDECIDED)
+    expect(f"{whose} leaks, allowed", leaks, "MEMORY.GROWTH", verdict, options=("--undecided", "pass"))
+# One rank may log for all.
+expect("only rank 0 logs a loss", odd_rank(0, lambda step: {}, lambda step: {"scalars": {"loss": 1.0}}),
+       "convergence.final_loss>3", HELD)
+expect("only rank 0 logs a loss", odd_rank(0, lambda step: {}, lambda step: {"scalars": {"loss": 5.0}}),
+       "convergence.final_loss>3", TRIPPED)
+
 # ---- figures and comparisons ---------------------------------------------------------------------
 
 EVEN = [{"step": step, "phases": {"forward": 0.06, "data": 0.04}} for step in range(12)]
