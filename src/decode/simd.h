@@ -10,6 +10,7 @@
  *
  *	simd_special32(p)     bytes that end a run of plain string text: " \ and < 0x20
  *	simd_equal32(p, q)    bytes of p that equal those of q
+ *	simd_same32(p, q)     whether all of them do
  *	struct simd64         64 bytes in registers
  *	simd64_equal(b, c)    bytes that are c
  *	simd64_control(b)     bytes that are < 0x20
@@ -17,6 +18,7 @@
  *
  * To add an instruction set: a section here, a row in scan_table.c and one in meson.build.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -69,6 +71,11 @@ static inline uint32_t simd_special32(const char *p)
 static inline uint32_t simd_equal32(const char *p, const char *q)
 {
 	return mask32(_mm256_cmpeq_epi8(load32(p), load32(q)));
+}
+
+static inline bool simd_same32(const char *p, const char *q)
+{
+	return simd_equal32(p, q) == UINT32_MAX;
 }
 
 static inline struct simd64 simd64_load(const char *p)
@@ -133,6 +140,13 @@ static inline uint32_t simd_equal32(const char *p, const char *q)
 	return low | high << 16;
 }
 
+static inline bool simd_same32(const char *p, const char *q)
+{
+	__m128i low = _mm_cmpeq_epi8(load16(p), load16(q));
+	__m128i high = _mm_cmpeq_epi8(load16(p + 16), load16(q + 16));
+	return _mm_movemask_epi8(_mm_and_si128(low, high)) == 0xffff;
+}
+
 static inline struct simd64 simd64_load(const char *p)
 {
 	return (struct simd64){ { load16(p), load16(p + 16), load16(p + 32), load16(p + 48) } };
@@ -172,13 +186,28 @@ struct simd64 {
 	uint8x16_t part[4];
 };
 
-/* Sixteen bytes of 0x00 or 0xff to sixteen bits: weigh each lane by its bit, then add pairs. */
-static inline uint32_t mask16(uint8x16_t bytes)
+/* Bytes of 0x00 or 0xff, each weighed by its bit: eight neighbours add up to a byte of a mask. */
+static inline uint8x16_t weigh(uint8x16_t bytes)
 {
 	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128,
 					     1, 2, 4, 8, 16, 32, 64, 128 };
-	uint8x16_t bits = vandq_u8(bytes, vld1q_u8(weights));
-	return (uint32_t)vaddv_u8(vget_low_u8(bits)) | (uint32_t)vaddv_u8(vget_high_u8(bits)) << 8;
+	return vandq_u8(bytes, vld1q_u8(weights));
+}
+
+static inline uint32_t mask32(uint8x16_t low, uint8x16_t high)
+{
+	uint8x16_t sums = vpaddq_u8(weigh(low), weigh(high));
+	sums = vpaddq_u8(sums, sums);
+	sums = vpaddq_u8(sums, sums);
+	return vgetq_lane_u32(vreinterpretq_u32_u8(sums), 0);
+}
+
+static inline uint64_t mask64(const uint8x16_t part[4])
+{
+	uint8x16_t sums = vpaddq_u8(vpaddq_u8(weigh(part[0]), weigh(part[1])),
+				    vpaddq_u8(weigh(part[2]), weigh(part[3])));
+	sums = vpaddq_u8(sums, sums);
+	return vgetq_lane_u64(vreinterpretq_u64_u8(sums), 0);
 }
 
 static inline uint8x16_t load16(const char *p)
@@ -186,24 +215,31 @@ static inline uint8x16_t load16(const char *p)
 	return vld1q_u8((const uint8_t *)p);
 }
 
-static inline uint32_t special16(const char *p)
+static inline uint8x16_t special16(const char *p)
 {
 	uint8x16_t text = load16(p);
 	uint8x16_t quote = vceqq_u8(text, vdupq_n_u8('"'));
 	uint8x16_t backslash = vceqq_u8(text, vdupq_n_u8('\\'));
 	uint8x16_t control = vcltq_u8(text, vdupq_n_u8(0x20));
-	return mask16(vorrq_u8(vorrq_u8(quote, backslash), control));
+	return vorrq_u8(vorrq_u8(quote, backslash), control);
 }
 
 static inline uint32_t simd_special32(const char *p)
 {
-	return special16(p) | special16(p + 16) << 16;
+	return mask32(special16(p), special16(p + 16));
 }
 
 static inline uint32_t simd_equal32(const char *p, const char *q)
 {
-	return mask16(vceqq_u8(load16(p), load16(q))) |
-	       mask16(vceqq_u8(load16(p + 16), load16(q + 16))) << 16;
+	return mask32(vceqq_u8(load16(p), load16(q)), vceqq_u8(load16(p + 16), load16(q + 16)));
+}
+
+/* A mask is dear here. */
+static inline bool simd_same32(const char *p, const char *q)
+{
+	uint8x16_t differing =
+		vorrq_u8(veorq_u8(load16(p), load16(q)), veorq_u8(load16(p + 16), load16(q + 16)));
+	return vmaxvq_u32(vreinterpretq_u32_u8(differing)) == 0;
 }
 
 static inline struct simd64 simd64_load(const char *p)
@@ -213,19 +249,18 @@ static inline struct simd64 simd64_load(const char *p)
 
 static inline uint64_t simd64_equal(struct simd64 block, char c)
 {
-	uint8x16_t wanted = vdupq_n_u8((uint8_t)c);
-	uint64_t mask = 0;
+	uint8x16_t wanted = vdupq_n_u8((uint8_t)c), found[4];
 	for (int i = 0; i < 4; i++)
-		mask |= (uint64_t)mask16(vceqq_u8(block.part[i], wanted)) << (16 * i);
-	return mask;
+		found[i] = vceqq_u8(block.part[i], wanted);
+	return mask64(found);
 }
 
 static inline uint64_t simd64_control(struct simd64 block)
 {
-	uint64_t mask = 0;
+	uint8x16_t found[4];
 	for (int i = 0; i < 4; i++)
-		mask |= (uint64_t)mask16(vcltq_u8(block.part[i], vdupq_n_u8(0x20))) << (16 * i);
-	return mask;
+		found[i] = vcltq_u8(block.part[i], vdupq_n_u8(0x20));
+	return mask64(found);
 }
 
 static inline uint64_t simd_prefix_xor(uint64_t mask)
@@ -253,6 +288,11 @@ static inline uint32_t simd_equal32(const char *p, const char *q)
 	for (int i = 0; i < 32; i++)
 		mask |= (uint32_t)(p[i] == q[i]) << i;
 	return mask;
+}
+
+static inline bool simd_same32(const char *p, const char *q)
+{
+	return memcmp(p, q, 32) == 0;
 }
 
 static inline struct simd64 simd64_load(const char *p)

@@ -152,7 +152,7 @@ static TSI_INLINE const char *match_pieces(const struct kind *kind, const char *
 	for (unsigned i = 0;; i++, piece++) {
 		read->at[i] = p;
 		for (const char *last = text + piece->blocks; text != last; text += 32, p += 32)
-			if (simd_equal32(p, text) != UINT32_MAX)
+			if (!simd_same32(p, text))
 				return note_mismatch(mismatch, p, text, i);
 		if (~simd_equal32(p, text) & piece->mask)
 			return note_mismatch(mismatch, p, text, i);
