@@ -206,6 +206,9 @@ enum tscope_status tsi_foreign_refuse_memory(struct str head, struct tscope_erro
 
 bool tsi_is_saved_report(struct str head)
 {
+	/* Seldom: most files are traces, and the search is faster than a look at each key. */
+	if (tsi_str_find(head, TSI_STR("\"schema_version\"")) < 0)
+		return false;
 	head = tsi_plain_skip_mark(head);
 	struct str version = tsi_json_object_get(head, TSI_STR("schema_version"));
 	struct str tool = tsi_json_object_get(head, TSI_STR("tool"));
