@@ -8,9 +8,11 @@
 #include "input/read_ahead.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/queue.h"
+#include "input/input.h"
 
 struct read_ahead {
 	struct reader *reader;
@@ -23,6 +25,7 @@ void tsi_block_fill(struct block *block, struct reader *reader)
 	block->length = 0;
 	block->status =
 		reader->read(reader, block->data, block->room, &block->length, &block->error);
+	memset(block->data + block->length, 0, TSI_INPUT_PADDING);
 }
 
 static void fill_blocks(void *argument)

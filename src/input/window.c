@@ -42,7 +42,7 @@ struct window {
 static enum tscope_status allocate_block(struct window *window, size_t i, struct tscope_error *err)
 {
 	size_t bytes = window->headroom_bytes + window->block_bytes + TSI_INPUT_PADDING;
-	if (tsi_array_new(&window->memory[i], bytes, 1, err) != TSCOPE_OK)
+	if (tsi_array_make(&window->memory[i], bytes, 1, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	window->blocks[i].data = window->memory[i] + window->headroom_bytes;
 	window->blocks[i].room = window->block_bytes;
