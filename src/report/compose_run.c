@@ -53,6 +53,7 @@ static const struct run_section {
 	{ "kernels", tsi_section_kernels, OF_TRACE },
 	{ "operators", tsi_section_operators, OF_TRACE },
 	{ "graphs", tsi_section_graphs, OF_TRACE },
+	{ "blocks", tsi_section_blocks, OF_TRACE },
 	{ "modules", tsi_section_modules, OF_TRACE },
 	{ "attribution", tsi_section_attribution, OF_TRACE },
 	{ "sources", tsi_section_sources, OF_TRACE },

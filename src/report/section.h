@@ -79,6 +79,7 @@ void tsi_section_device_busy(const struct panel *panel);
 void tsi_section_overlap(const struct panel *panel);
 void tsi_section_kernels(const struct panel *panel);
 void tsi_section_operators(const struct panel *panel);
+void tsi_section_blocks(const struct panel *panel);
 void tsi_section_modules(const struct panel *panel); /* section_modules.c */
 void tsi_section_sources(const struct panel *panel);
 void tsi_section_attribution(const struct panel *panel);

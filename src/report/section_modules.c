@@ -1,6 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections about whose code the time is: modules, layers unlike the others, functions, --by. */
+/*
+ * Sections about whose code the time is: blocks of kernels, modules, layers unlike the others,
+ * functions, --by.
+ */
 #include "report/section.h"
+
+#include <inttypes.h>
+
+/* "block 17 of 36 takes 1.200 ms, 1.4x the median, mostly in gemm (longer kernels)" */
+static void put_odd_blocks(const struct panel *panel)
+{
+	struct table_view blocks = tsi_panel_rows(panel, "blocks.odd_blocks");
+
+	for (size_t row = 0; row < blocks.row_count; row++) {
+		struct tscope_value ns = tsi_table_find(&blocks, row, "ns");
+		struct tscope_value median = tsi_table_find(&blocks, row, "median_ns");
+		const char *cause = tsi_table_text(&blocks, row, "because");
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL,
+			     "block %" PRId64 " of sequence %" PRId64
+			     " takes %s, %.1fx the median%s%.60s (%s)",
+			     tsi_table_find(&blocks, row, "block").integer,
+			     tsi_table_find(&blocks, row, "sequence").integer,
+			     tsi_panel_people(panel, ns, TSCOPE_UNIT_NS),
+			     (double)ns.integer / (double)median.integer,
+			     *cause ? ", mostly in " : "", cause,
+			     tsi_table_text(&blocks, row, "why"));
+	}
+}
+
+void tsi_section_blocks(const struct panel *panel)
+{
+	static const struct column columns[] = {
+		{ "longest kernel", "kernel", 0 }, { "no", "sequence", 3 },
+		{ "blocks", "block_count", 7 },    { "kernels", "kernel_count", 8 },
+		{ "passes", "pass_count", 7 },     { "block", "median_ns", 10 },
+		{ "share", "share_ratio", 7 },
+	};
+	static const struct column kernel_columns[] = {
+		{ "kernel", "name", 0 },    { "of", "sequence", 3 },       { "count", "count", 6 },
+		{ "in a block", "ns", 11 }, { "share", "share_ratio", 7 },
+	};
+
+	if (tsi_panel_row_count(panel, "blocks.sequences") == 0)
+		return;
+	tsi_panel_title(panel, DOC_INFO, "blocks", "BLOCKS", "%s of %s in kernels that repeat",
+			tsi_panel_number(panel, "blocks.repeated_ns"),
+			tsi_panel_number(panel, "blocks.device_ns"));
+	put_odd_blocks(panel);
+	tsi_panel_kernels(panel, "blocks.sequences", columns, TSI_COUNT_OF(columns));
+	tsi_panel_kernels(panel, "blocks.kernels", kernel_columns, TSI_COUNT_OF(kernel_columns));
+}
 
 /* "Block_17 takes 12.3 ms, 1.4x the median of 32 layers alike, mostly in … (longer copies)" */
 static void put_odd_layers(const struct panel *panel)

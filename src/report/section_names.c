@@ -12,6 +12,7 @@
 static const char *const titles[] = {
 	"ALL METRICS",
 	"ATTRIBUTION",
+	"BLOCKS",
 	"BUDGET",
 	"CALLBACKS",
 	"CHURN",
