@@ -508,7 +508,7 @@ static void fill_places(struct place_walk *w, struct places *places,
 		return;
 	}
 	choose_sources(w);
-	if (places->threads)
+	if (places->threads && w->trace->has_places)
 		walk_tracks(w);
 	if (join && !has_failed(w))
 		add_graphs(w, join);
