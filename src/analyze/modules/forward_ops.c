@@ -19,40 +19,40 @@ struct forward_ops {
 	int64_t votes[MAX_FORWARD_THREAD + 1][MAX_THREADS];
 };
 
-static uint32_t sequence_of(struct op_ids ids)
+static uint32_t number_of(struct op_sequence sequence)
 {
-	return ids.sequence & ((1u << SEQUENCE_BITS) - 1);
+	return sequence.bits & ((1u << SEQUENCE_BITS) - 1);
 }
 
-static uint32_t thread_of(struct op_ids ids)
+static uint32_t thread_of(struct op_sequence sequence)
 {
-	return ids.sequence >> SEQUENCE_BITS;
+	return sequence.bits >> SEQUENCE_BITS;
 }
 
 /* Calls a function for each operator with a sequence number. */
-static void walk_ops(struct forward_ops *ops,
-		     void (*take)(struct forward_ops *ops, uint32_t row, struct op_ids ids))
+static void walk_ops(struct forward_ops *ops, void (*take)(struct forward_ops *ops, uint32_t row,
+							   struct op_sequence sequence))
 {
 	const struct tscope_trace *trace = ops->trace;
-	const struct op_ids *ids = trace->op_ids;
+	const struct op_sequence *sequence = trace->op_sequences;
 
 	for (uint32_t i = 0; i < trace->host_track_count; i++) {
 		uint32_t row = trace->tracks[i].first, end = row + trace->tracks[i].count;
 		for (; row < end; row++) {
 			if (tsi_span_class(&trace->spans, row) != TSCOPE_SPAN_CPU_OP)
 				continue;
-			if (sequence_of(*ids))
-				take(ops, row, *ids);
-			ids++;
+			if (number_of(*sequence))
+				take(ops, row, *sequence);
+			sequence++;
 		}
 	}
 }
 
-static void note_track(struct forward_ops *ops, uint32_t row, struct op_ids ids)
+static void note_track(struct forward_ops *ops, uint32_t row, struct op_sequence sequence)
 {
 	uint32_t track = tsi_trace_track_of(ops->trace, row);
 
-	(void)ids;
+	(void)sequence;
 	if (!tsi_cpu_op(ops->trace, row)->is_forward || ops->track_count > MAX_THREADS)
 		return;
 	if (ops->track_count && ops->tracks[ops->track_count - 1] == track)
@@ -62,28 +62,28 @@ static void note_track(struct forward_ops *ops, uint32_t row, struct op_ids ids)
 	ops->track_count++;
 }
 
-static void note_first(struct forward_ops *ops, uint32_t row, struct op_ids ids)
+static void note_first(struct forward_ops *ops, uint32_t row, struct op_sequence sequence)
 {
 	uint32_t track = tsi_trace_track_of(ops->trace, row);
 	size_t known_count = ops->firsts.count;
 
 	if (!tsi_cpu_op(ops->trace, row)->is_forward)
 		return;
-	uint32_t number = tsi_pair_set_add(&ops->firsts, track, sequence_of(ids));
+	uint32_t number = tsi_pair_set_add(&ops->firsts, track, number_of(sequence));
 	if (number != UINT32_MAX && number >= known_count)
 		((int64_t *)ops->firsts.items)[number] = tsi_start_ns(&ops->trace->spans, row);
 }
 
-static void vote(struct forward_ops *ops, uint32_t row, struct op_ids ids)
+static void vote(struct forward_ops *ops, uint32_t row, struct op_sequence sequence)
 {
 	if (!tsi_cpu_op(ops->trace, row)->is_backward || !ops->firsts.slot_count)
 		return;
 	for (uint32_t i = 0; i < ops->track_count; i++) {
-		struct pair pair = { ops->tracks[i], sequence_of(ids) };
+		struct pair pair = { ops->tracks[i], number_of(sequence) };
 		uint32_t number = *tsi_pair_set_slot(&ops->firsts, pair);
 		if (number && ((const int64_t *)ops->firsts.items)[number - 1] <
 				      tsi_start_ns(&ops->trace->spans, row))
-			ops->votes[thread_of(ids)][i]++;
+			ops->votes[thread_of(sequence)][i]++;
 	}
 }
 
@@ -129,27 +129,28 @@ struct forward_ops *tsi_forward_ops_new(const struct tscope_trace *trace, struct
 	return ops;
 }
 
-void tsi_forward_ops_add(struct forward_ops *ops, uint32_t row, struct op_ids ids,
+void tsi_forward_ops_add(struct forward_ops *ops, uint32_t row, struct op_sequence sequence,
 			 struct place place)
 {
-	uint32_t track = tsi_trace_track_of(ops->trace, row), sequence = sequence_of(ids);
+	uint32_t track = tsi_trace_track_of(ops->trace, row);
 
-	if (!sequence)
+	if (!number_of(sequence))
 		return;
-	uint32_t number = tsi_pair_set_add(&ops->places, track, sequence);
+	uint32_t number = tsi_pair_set_add(&ops->places, track, number_of(sequence));
 	if (number != UINT32_MAX)
 		((struct place *)ops->places.items)[number] = place;
 }
 
-bool tsi_forward_ops_find(const struct forward_ops *ops, uint32_t row, struct op_ids ids,
+bool tsi_forward_ops_find(const struct forward_ops *ops, uint32_t row, struct op_sequence sequence,
 			  struct place *place)
 {
-	uint32_t track = ops->track_of[thread_of(ids)], sequence = sequence_of(ids);
+	uint32_t track = ops->track_of[thread_of(sequence)];
 
 	(void)row;
-	if (!sequence || track == NO_ROW || !ops->places.slot_count)
+	if (!number_of(sequence) || track == NO_ROW || !ops->places.slot_count)
 		return false;
-	uint32_t number = *tsi_pair_set_slot(&ops->places, (struct pair){ track, sequence });
+	uint32_t number =
+		*tsi_pair_set_slot(&ops->places, (struct pair){ track, number_of(sequence) });
 	if (!number)
 		return false;
 	*place = ((const struct place *)ops->places.items)[number - 1];

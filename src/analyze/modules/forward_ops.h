@@ -15,11 +15,11 @@ struct forward_ops;
 struct forward_ops *tsi_forward_ops_new(const struct tscope_trace *trace, struct arena *arena);
 
 /* Where an operator is that autograd records. */
-void tsi_forward_ops_add(struct forward_ops *ops, uint32_t row, struct op_ids ids,
+void tsi_forward_ops_add(struct forward_ops *ops, uint32_t row, struct op_sequence sequence,
 			 struct place place);
 
 /* Where that of a node is, if it was added. */
-bool tsi_forward_ops_find(const struct forward_ops *ops, uint32_t row, struct op_ids ids,
+bool tsi_forward_ops_find(const struct forward_ops *ops, uint32_t row, struct op_sequence sequence,
 			  struct place *place);
 
 #endif

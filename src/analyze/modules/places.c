@@ -14,7 +14,7 @@
 #include "model/trace/device_rows.h"
 #include "model/trace/python_name.h"
 
-/* PASSES_OP: an operator that changes no place, and only has its turn in op_ids. */
+/* PASSES_OP: an operator that changes no place, and only has its turn in op_sequences. */
 enum opener { OPENS_NOTHING, PASSES_OP, OPENS_OP, OPENS_MODULE, OPENS_SOURCE, OPENS_MARK };
 
 struct open_place {
@@ -227,17 +227,17 @@ static bool read_op_place(struct place_walk *w, struct thread_places *thread,
 }
 
 static void open_op(struct place_walk *w, struct thread_places *thread, uint32_t row,
-		    struct op_ids ids)
+		    struct op_sequence sequence)
 {
 	const struct cpu_op *op = tsi_cpu_op(w->trace, row);
 	struct place place = current(w);
 	bool is_link = false, is_said = read_op_place(w, thread, op, &place);
 
 	if (op->is_forward)
-		tsi_forward_ops_add(w->ops, row, ids, place);
+		tsi_forward_ops_add(w->ops, row, sequence, place);
 	if (op->is_backward) {
 		w->places->backward_count++;
-		is_link = tsi_forward_ops_find(w->ops, row, ids, &place);
+		is_link = tsi_forward_ops_find(w->ops, row, sequence, &place);
 		w->places->unknown_count += !is_link;
 	}
 	if (is_link) {
@@ -252,10 +252,10 @@ static void open_op(struct place_walk *w, struct thread_places *thread, uint32_t
 }
 
 /*
- * ids: of the track's operators. Rows that open nothing close nothing, either: open places end at
- * the next row that opens one.
+ * sequence: of the track's first operator. Rows that open nothing close nothing, either: open
+ * places end at the next row that opens one.
  */
-static void walk_track(struct place_walk *w, uint32_t index, const struct op_ids *ids)
+static void walk_track(struct place_walk *w, uint32_t index, const struct op_sequence *sequence)
 {
 	const struct track *track = &w->trace->tracks[index];
 	struct thread_places *thread = &w->places->threads[index];
@@ -268,12 +268,12 @@ static void walk_track(struct place_walk *w, uint32_t index, const struct op_ids
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		enum opener opener = openers[kinds[row]];
 		if (opener <= PASSES_OP) {
-			ids += opener;
+			sequence += opener;
 			continue;
 		}
 		close_until(w, thread, tsi_start_ns(&w->trace->spans, row));
 		if (opener == OPENS_OP)
-			open_op(w, thread, row, *ids++);
+			open_op(w, thread, row, *sequence++);
 		else if (opener == OPENS_MODULE)
 			open_module(w, thread, row);
 		else if (opener == OPENS_MARK)
@@ -483,7 +483,7 @@ static void walk_tracks(struct place_walk *w)
 	for (unsigned is_autograd = 0; is_autograd < 2; is_autograd++)
 		for (uint32_t i = 0; firsts && w->ops && i < trace->host_track_count; i++)
 			if (trace->tracks[i].is_autograd == is_autograd)
-				walk_track(w, i, trace->op_ids + firsts[i]);
+				walk_track(w, i, trace->op_sequences + firsts[i]);
 }
 
 bool tsi_places_count_all(const struct tscope_timeline *timeline)

@@ -100,7 +100,7 @@ struct flow_list {
 struct event_ids {
 	uint64_t correlation;
 	uint32_t external_id; /* 0: none */
-	uint32_t sequence;    /* as that of struct op_ids */
+	struct op_sequence sequence;
 };
 
 /* Store "Sequence number" and "Fwd thread id"; all bits set: none. */
@@ -108,7 +108,7 @@ static inline void tsi_put_sequence(struct event_ids *ids, uint64_t number)
 {
 	const uint32_t mask = (1u << SEQUENCE_BITS) - 1;
 
-	ids->sequence = (ids->sequence & ~mask) | ((uint32_t)(number + 1) & mask);
+	ids->sequence.bits = (ids->sequence.bits & ~mask) | ((uint32_t)(number + 1) & mask);
 }
 
 static inline void tsi_put_forward_thread(struct event_ids *ids, uint64_t thread)
@@ -116,7 +116,7 @@ static inline void tsi_put_forward_thread(struct event_ids *ids, uint64_t thread
 	const uint32_t mask = (1u << SEQUENCE_BITS) - 1;
 	uint64_t number = thread < MAX_FORWARD_THREAD ? thread : MAX_FORWARD_THREAD;
 
-	ids->sequence = (ids->sequence & mask) | (uint32_t)number << SEQUENCE_BITS;
+	ids->sequence.bits = (ids->sequence.bits & mask) | (uint32_t)number << SEQUENCE_BITS;
 }
 
 struct builder {
@@ -149,6 +149,7 @@ struct builder {
 	struct layout op_args, call_args, device_args, memory_args;
 
 	bool has_correlation, lacks_correlation; /* of some call or device event so far */
+	bool has_telling_id;                     /* likewise: it may name an operator */
 	struct flow_list flow_starts, flow_ends;
 	bool skips_flows; /* then they need not come to tsi_add_flow() */
 
@@ -294,15 +295,21 @@ static inline struct work_shape tsi_no_shape(void)
 uint32_t tsi_find_span_kind(struct builder *b, const struct span_kind *kind);
 /* The index in trace->work_shapes. */
 uint32_t tsi_find_work_shape(struct builder *b, const struct work_shape *shape);
+/* Room for what stands beside more operators; false: it failed. */
+TSI_MUST_CHECK
+bool tsi_grow_ops(struct builder *b);
+
 /* Add the data beside the row that is added next: of operators, which are most, and of others. */
-static inline void tsi_add_op_ids(struct builder *b, struct event_ids ids)
+static inline void tsi_add_op(struct builder *b, struct event_ids ids)
 {
 	struct tscope_trace *trace = b->trace;
+	size_t op = trace->cpu_op_count;
 	b->ids = ids;
-	if (tsi_builder_reserve(b, &trace->op_ids, &trace->op_id_capacity, trace->cpu_op_count + 1,
-				sizeof(*trace->op_ids)))
-		trace->op_ids[trace->cpu_op_count++] =
-			(struct op_ids){ ids.external_id, ids.sequence };
+	if (tsi_unlikely(op == trace->op_capacity) && !tsi_grow_ops(b))
+		return;
+	trace->op_ids[op] = ids.external_id;
+	trace->op_sequences[op] = ids.sequence;
+	trace->cpu_op_count++;
 }
 
 void tsi_add_call(struct builder *b, struct event_ids ids);
@@ -512,6 +519,7 @@ void tsi_add_mark(struct builder *b, struct slice_mark mark);
 void tsi_name_tracks(struct builder *b);          /* as M events announced */
 void tsi_join_composer_clocks(struct builder *b); /* copied events of torch to Composer's clock */
 void tsi_match_begin_end(struct builder *b);      /* gives every open row its duration */
+void tsi_drop_ids(struct builder *b);             /* those that nothing will ask for */
 void tsi_assign_roles(struct builder *b);
 void tsi_group_rows(struct builder *b);
 void tsi_repair_durations(struct builder *b);

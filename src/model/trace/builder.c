@@ -151,7 +151,7 @@ static void add_row(struct builder *b, const struct raw_event *event, const stru
 	if (tsi_unlikely(b->status != TSCOPE_OK))
 		return;
 	if (kind->span_class == TSCOPE_SPAN_CPU_OP)
-		tsi_add_op_ids(b, beside->ids);
+		tsi_add_op(b, beside->ids);
 	else if (kind->span_class == TSCOPE_SPAN_RUNTIME)
 		tsi_add_call(b, beside->ids);
 	else if (tsi_class_is_device((uint8_t)kind->span_class))

@@ -234,13 +234,21 @@ static void fill_info(struct builder *b)
 
 /* In their order. */
 static void (*const stages[])(struct builder *) = {
-	tsi_name_tracks,        tsi_join_composer_clocks,
-	tsi_match_begin_end,    tsi_free_scaffold,
-	tsi_assign_roles,       tsi_group_rows,
-	tsi_repair_durations,   tsi_link_rows,
-	tsi_list_devices,       tsi_sort_allocator_points,
-	tsi_sort_counters,      tsi_check_replays,
-	tsi_validate,           fill_info,
+	tsi_name_tracks,
+	tsi_join_composer_clocks,
+	tsi_match_begin_end,
+	tsi_free_scaffold,
+	tsi_drop_ids,
+	tsi_assign_roles,
+	tsi_group_rows,
+	tsi_repair_durations,
+	tsi_link_rows,
+	tsi_list_devices,
+	tsi_sort_allocator_points,
+	tsi_sort_counters,
+	tsi_check_replays,
+	tsi_validate,
+	fill_info,
 	tsi_count_merged_ranks,
 };
 

@@ -188,8 +188,8 @@ static uint32_t *index_sides(struct builder *b, const struct track *track, struc
 
 /* Room for those of a track. */
 struct fresh_sides {
-	struct op_ids *op_ids;
-	uint32_t *call_ids;
+	uint32_t *op_ids, *call_ids;
+	struct op_sequence *op_sequences;
 	struct runtime_call *calls;
 };
 
@@ -200,18 +200,22 @@ static void fill_sides(const struct tscope_trace *trace, const struct track *tra
 		uint32_t side = sides[list[i] - track->first];
 		uint8_t span_class = tsi_span_class(&trace->spans, list[i]);
 		if (span_class == TSCOPE_SPAN_CPU_OP) {
-			*to.op_ids++ = trace->op_ids[side];
+			if (trace->op_ids)
+				*to.op_ids++ = trace->op_ids[side];
+			if (trace->op_sequences)
+				*to.op_sequences++ = trace->op_sequences[side];
 		} else if (span_class == TSCOPE_SPAN_RUNTIME) {
-			*to.call_ids++ = trace->call_ids[side];
+			if (trace->call_ids)
+				*to.call_ids++ = trace->call_ids[side];
 			*to.calls++ = trace->calls[side];
 		}
 	}
 }
 
-/* Behind the first items; nothing where there are none, and perhaps no room either. */
+/* Behind the first items; nothing where there are none, or no room. */
 static void put_back(void *items, size_t first, const void *fresh, size_t count, size_t item_bytes)
 {
-	if (count)
+	if (items && count)
 		memcpy((char *)items + first * item_bytes, fresh, count * item_bytes);
 }
 
@@ -227,18 +231,22 @@ static void move_sides(struct builder *b, const struct track *track,
 	uint32_t *sides = index_sides(b, track, borders[0]);
 	struct fresh_sides fresh = {
 		.op_ids = tsi_builder_new_array(b, op_count, sizeof(*fresh.op_ids)),
+		.op_sequences = tsi_builder_new_array(b, op_count, sizeof(*fresh.op_sequences)),
 		.call_ids = tsi_builder_new_array(b, call_count, sizeof(*fresh.call_ids)),
 		.calls = tsi_builder_new_array(b, call_count, sizeof(*fresh.calls)),
 	};
 	if (b->status == TSCOPE_OK) {
 		fill_sides(trace, track, list, sides, fresh);
 		put_back(trace->op_ids, op, fresh.op_ids, op_count, sizeof(*fresh.op_ids));
+		put_back(trace->op_sequences, op, fresh.op_sequences, op_count,
+			 sizeof(*fresh.op_sequences));
 		put_back(trace->call_ids, call, fresh.call_ids, call_count,
 			 sizeof(*fresh.call_ids));
 		put_back(trace->calls, call, fresh.calls, call_count, sizeof(*fresh.calls));
 	}
 	free(sides);
 	free(fresh.op_ids);
+	free(fresh.op_sequences);
 	free(fresh.call_ids);
 	free(fresh.calls);
 }

@@ -141,7 +141,7 @@ static inline void add_row(struct builder *b, const struct known_kind *known,
 	if (known->use == KNOWN_OP) {
 		if (tsi_drops_operator(b, event->dur_ns))
 			return;
-		tsi_add_op_ids(b, ids);
+		tsi_add_op(b, ids);
 	} else if (known->use == KNOWN_CALL) {
 		tsi_add_call(b, ids);
 	} else if (known->use == KNOWN_WORK) {

@@ -150,13 +150,13 @@ static void find_calls(struct linker *l)
 /* ---- by External id ------------------------------------------------------------------ */
 
 /* The array: for up to SPARE times as many ids as there are. */
-static void init_finder(struct linker *l, const struct op_ids *ids, size_t count)
+static void init_finder(struct linker *l, const uint32_t *ids, size_t count)
 {
 	enum { SPARE = 4 };
 	struct op_finder *finder = &l->op_of_id;
 	uint32_t least = UINT32_MAX, most = 0;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t id = ids[i].external_id;
+		uint32_t id = ids[i];
 		least = id && id < least ? id : least;
 		most = id > most ? id : most;
 	}
@@ -178,7 +178,7 @@ static void list_op_ids(struct linker *l)
 	init_finder(l, l->trace->op_ids, l->trace->cpu_op_count);
 	for (uint32_t row = 0; row < spans->count; row++) {
 		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
-		uint32_t id = is_op ? l->trace->op_ids[index++].external_id : 0;
+		uint32_t id = is_op ? l->trace->op_ids[index++] : 0;
 		if (id && id - finder->first < finder->count)
 			finder->rows[id - finder->first] = row + 1;
 		else if (id)
@@ -235,7 +235,7 @@ static void name_op(struct linker *l, uint32_t index)
 {
 	struct tscope_trace *trace = l->trace;
 	struct runtime_call *call = &trace->calls[index];
-	uint32_t named = find_op_of_id(l, trace->call_ids[index]);
+	uint32_t named = find_op_of_id(l, trace->call_ids ? trace->call_ids[index] : 0);
 	if (call->op == NO_ROW ||
 	    (named != NO_ROW && may_enclose(trace, named, l->row_of_call[index])))
 		call->op = named;
@@ -498,10 +498,7 @@ void tsi_link_rows(struct builder *b)
 	tsi_key_map_deinit(&l.collective_of_call);
 	tsi_key_map_deinit(&l.collective_of_name);
 	tsi_key_map_deinit(&l.comm_of_kind);
-	free(trace->call_ids);
-	trace->call_ids = NULL;
-	if (trace->has_places)
-		return;
 	free(trace->op_ids);
-	trace->op_ids = NULL;
+	free(trace->call_ids);
+	trace->op_ids = trace->call_ids = NULL;
 }

@@ -21,7 +21,7 @@ static uint64_t taken_bytes(const struct builder *b)
 	uint64_t far_count = trace->spans.starts.far_count + trace->spans.durations.far_count;
 	return (uint64_t)trace->spans.count * ROW_BYTES + far_count * sizeof(struct far_times) +
 	       (uint64_t)trace->spans.kind_count * sizeof(*trace->spans.kinds) +
-	       trace->cpu_op_count * sizeof(*trace->op_ids) +
+	       trace->cpu_op_count * (sizeof(*trace->op_ids) + sizeof(*trace->op_sequences)) +
 	       trace->call_count * (sizeof(*trace->calls) + sizeof(*trace->call_ids)) +
 	       trace->device_event_count * sizeof(*trace->device_events) +
 	       trace->allocator_point_count * sizeof(*trace->allocator_points) +
@@ -60,13 +60,16 @@ static void drop_rows(struct builder *b, enum tscope_span_class span_class)
 		bool is_op = tsi_span_class(spans, row) == TSCOPE_SPAN_CPU_OP;
 		bool is_kept = drops_ops ? !is_op || tsi_dur_ns(spans, row) == OPEN_DURATION
 					 : !tsi_is_chosen_frame(tsi_span_kind(spans, row));
-		struct op_ids ids = is_op ? trace->op_ids[op++] : (struct op_ids){ 0 };
+		uint32_t at = op;
+		op += is_op;
 		while (mark < b->mark_count && b->marks[mark].row == NO_ROW)
 			mark++;
 		if (!is_kept)
 			continue;
-		if (is_op)
-			trace->op_ids[kept_ops++] = ids;
+		if (is_op) {
+			trace->op_ids[kept_ops] = trace->op_ids[at];
+			trace->op_sequences[kept_ops++] = trace->op_sequences[at];
+		}
 		if (mark < b->mark_count && b->marks[mark].row == row)
 			b->marks[mark++].row = to;
 		if (row != to)

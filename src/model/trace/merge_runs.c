@@ -68,7 +68,7 @@ static inline void move_row(const struct merger *m, struct row_place *to, struct
 
 static void copy(void *to, const void *from, uint32_t first, uint32_t count, size_t bytes)
 {
-	if (count)
+	if (count && from)
 		memcpy(to, (const char *)from + first * bytes, count * bytes);
 }
 
@@ -95,7 +95,7 @@ static struct row_cursor copy_right(struct merger *m, const struct row_cursor *b
 		count.event = end->event - begin->event;
 	}
 	m->right_begin = 0;
-	if (!tsi_moving_rows_init(to, &count)) {
+	if (!tsi_moving_rows_init(to, &count, from)) {
 		tsi_builder_fail_nomem(m->builder);
 		return (struct row_cursor){ 0 };
 	}
@@ -109,6 +109,7 @@ static struct row_cursor copy_right(struct merger *m, const struct row_cursor *b
 	copy_far(&to->starts, &from->starts, first, count.row);
 	copy_far(&to->durations, &from->durations, first, count.row);
 	copy(to->op_ids, from->op_ids, begin->op, count.op, sizeof(*to->op_ids));
+	copy(to->op_sequences, from->op_sequences, begin->op, count.op, sizeof(*to->op_sequences));
 	copy(to->calls, from->calls, begin->call, count.call, sizeof(*to->calls));
 	copy(to->call_ids, from->call_ids, begin->call, count.call, sizeof(*to->call_ids));
 	copy(to->events, from->events, begin->event, count.event, sizeof(*to->events));

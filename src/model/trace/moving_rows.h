@@ -8,9 +8,9 @@
 struct moving_rows {
 	struct time_column starts, durations;
 	uint32_t *kind;
-	struct op_ids *op_ids; /* of operators */
+	uint32_t *op_ids, *call_ids; /* NULL where the trace has none, as are sequences */
+	struct op_sequence *op_sequences;
 	struct runtime_call *calls;
-	uint32_t *call_ids;
 	struct device_event *events;
 };
 
@@ -19,9 +19,13 @@ struct row_cursor {
 	uint32_t row, op, call, event;
 };
 
-/* Room for so many; what is there before is forgotten. False: no memory; it may be deinited. */
+/*
+ * Room for so many of what others have; what is there before is forgotten. False: no memory; it
+ * may be deinited.
+ */
 TSI_MUST_CHECK
-bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count);
+bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count,
+			  const struct moving_rows *others);
 void tsi_moving_rows_deinit(struct moving_rows *rows);
 
 /* Between a trace and its rows: the columns change their owner. */
@@ -38,10 +42,15 @@ struct row_place {
 static inline void tsi_move_side(struct row_place *to, struct row_place *from, uint32_t span_class)
 {
 	if (span_class == TSCOPE_SPAN_CPU_OP) {
-		to->rows->op_ids[--to->at.op] = from->rows->op_ids[--from->at.op];
+		uint32_t place = --to->at.op, op = --from->at.op;
+		if (to->rows->op_ids)
+			to->rows->op_ids[place] = from->rows->op_ids[op];
+		if (to->rows->op_sequences)
+			to->rows->op_sequences[place] = from->rows->op_sequences[op];
 	} else if (span_class == TSCOPE_SPAN_RUNTIME) {
 		to->rows->calls[--to->at.call] = from->rows->calls[--from->at.call];
-		to->rows->call_ids[to->at.call] = from->rows->call_ids[from->at.call];
+		if (to->rows->call_ids)
+			to->rows->call_ids[to->at.call] = from->rows->call_ids[from->at.call];
 	} else if (tsi_class_is_device((uint8_t)span_class)) {
 		to->rows->events[--to->at.event] = from->rows->events[--from->at.event];
 	}

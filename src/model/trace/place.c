@@ -9,10 +9,12 @@
 #include "model/trace/moving_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-	STEP_ROWS = 1 << 17,
-	ROWS_FOR_THREADS = 1 << 15, /* for fewer no thread is worth its start */
+	STEP_ROWS = 1 << 14,
+	THREADS_STEP_ROWS = 1 << 16, /* threads are started for each step */
+	ROWS_FOR_THREADS = 1 << 15,  /* for fewer no thread is worth its start */
 };
 
 struct placer {
@@ -107,10 +109,13 @@ static void find_places(struct placer *p)
 /* If realloc fails, nothing changes. */
 static void shrink(void *items, size_t count, size_t item_bytes)
 {
-	void *memory, *smaller;
+	void *memory, *smaller = NULL;
 	memcpy(&memory, items, sizeof(memory));
-	smaller = count ? realloc(memory, count * item_bytes) : NULL;
-	if (smaller)
+	if (count && memory)
+		smaller = realloc(memory, count * item_bytes);
+	else
+		free(memory);
+	if (smaller || !count)
 		memcpy(items, &smaller, sizeof(smaller));
 }
 
@@ -120,6 +125,7 @@ static void give_back(struct moving_rows *rows, const struct row_cursor *end)
 	tsi_time_column_shrink(&rows->durations, end->row);
 	shrink(&rows->kind, end->row, sizeof(*rows->kind));
 	shrink(&rows->op_ids, end->op, sizeof(*rows->op_ids));
+	shrink(&rows->op_sequences, end->op, sizeof(*rows->op_sequences));
 	shrink(&rows->calls, end->call, sizeof(*rows->calls));
 	shrink(&rows->call_ids, end->call, sizeof(*rows->call_ids));
 	shrink(&rows->events, end->event, sizeof(*rows->events));
@@ -131,10 +137,27 @@ static inline void place_row(struct row_place *to, struct row_place *from, unsig
 	uint32_t place = --to->at.row, row = --from->at.row;
 	if (parts & PART_REST) {
 		to->rows->kind[place] = from->rows->kind[row];
-		tsi_move_side(to, from, span_class);
+		if (span_class == TSCOPE_SPAN_CPU_OP) { /* place_ops() moves many at once */
+			to->at.op--;
+			from->at.op--;
+		} else {
+			tsi_move_side(to, from, span_class);
+		}
 	}
 	if (parts & PART_TIMES)
 		tsi_move_times(to, from, tsi_time_at(&from->rows->starts, row));
+}
+
+/* Moves what stands beside the operators of rows that have moved. */
+static inline void place_ops(const struct row_place *to, const struct row_place *from, size_t count)
+{
+	const struct moving_rows *rows = from->rows;
+	if (rows->op_ids)
+		memcpy(to->rows->op_ids + to->at.op, rows->op_ids + from->at.op,
+		       count * sizeof(*rows->op_ids));
+	if (rows->op_sequences)
+		memcpy(to->rows->op_sequences + to->at.op, rows->op_sequences + from->at.op,
+		       count * sizeof(*rows->op_sequences));
 }
 
 /* Moves the rows of a track that came one after the other, as far as they are of this step. */
@@ -150,6 +173,8 @@ static inline void place_stretch(struct place_walk *w, unsigned parts, uint32_t 
 			break;
 		place_row(&to, &from, parts, kind->span_class);
 	}
+	if (from.at.op < w->at.op)
+		place_ops(&to, &from, w->at.op - from.at.op);
 	w->places[track] = to.at;
 	w->at = from.at;
 }
@@ -207,11 +232,12 @@ static void place_all(struct placer *p)
 	const struct job jobs[] = { { place_rest, &rest }, { place_times, &times } };
 	uint32_t count = p->trace->spans.count;
 	unsigned thread_count = count < ROWS_FOR_THREADS ? 1 : tsi_trace_threads(p->trace);
+	uint32_t step_rows = thread_count == 1 ? STEP_ROWS : THREADS_STEP_ROWS;
 
 	if (!times.places)
 		return;
 	while (p->builder->status == TSCOPE_OK && rest.at.row > 0) {
-		p->until = (rest.at.row - 1) / STEP_ROWS * STEP_ROWS;
+		p->until = (rest.at.row - 1) / step_rows * step_rows;
 		if (thread_count == 1)
 			place_parts(&rest, PART_TIMES | PART_REST);
 		else if (tsi_run_jobs(jobs, TSI_COUNT_OF(jobs), thread_count, NULL) != TSCOPE_OK)
@@ -228,8 +254,8 @@ struct row_cursor *tsi_place_rows(struct builder *b)
 	if (b->scratch.has_failed || b->status != TSCOPE_OK)
 		return NULL;
 	struct row_cursor end = p.borders[trace->track_count];
-	if (tsi_moving_rows_init(&p.to, &end)) {
-		tsi_take_rows(&p.from, trace);
+	tsi_take_rows(&p.from, trace);
+	if (tsi_moving_rows_init(&p.to, &end, &p.from)) {
 		place_all(&p);
 		tsi_give_rows(&p.to, trace);
 		trace->spans.count = end.row;

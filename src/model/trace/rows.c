@@ -7,6 +7,7 @@
 #include "model/trace/build.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { FIRST_ROWS = 4 * TIME_BLOCK };
 
@@ -63,10 +64,25 @@ uint32_t tsi_find_work_shape(struct builder *b, const struct work_shape *shape)
 	return index;
 }
 
-/* An id that repeats the correlation names no operator. */
-static uint32_t telling_id(struct event_ids ids)
+bool tsi_grow_ops(struct builder *b)
 {
-	return ids.external_id == ids.correlation ? 0 : ids.external_id;
+	struct tscope_trace *trace = b->trace;
+	size_t wanted = trace->cpu_op_count + 1, id_room = trace->op_capacity, room = id_room;
+	if (!tsi_builder_reserve(b, &trace->op_ids, &id_room, wanted, sizeof(*trace->op_ids)) ||
+	    !tsi_builder_reserve(b, &trace->op_sequences, &room, wanted,
+				 sizeof(*trace->op_sequences)))
+		return false;
+	trace->op_capacity = room;
+	return true;
+}
+
+/* An id that repeats the correlation names no operator. */
+static uint32_t telling_id(struct builder *b, struct event_ids ids)
+{
+	if (ids.external_id == 0 || ids.external_id == ids.correlation)
+		return 0;
+	b->has_telling_id = true;
+	return ids.external_id;
 }
 
 void tsi_add_call(struct builder *b, struct event_ids ids)
@@ -80,7 +96,7 @@ void tsi_add_call(struct builder *b, struct event_ids ids)
 	    !tsi_builder_reserve(b, &trace->call_ids, &trace->call_id_capacity, wanted,
 				 sizeof(*trace->call_ids)))
 		return;
-	trace->call_ids[trace->call_count] = telling_id(ids);
+	trace->call_ids[trace->call_count] = telling_id(b, ids);
 	trace->calls[trace->call_count++] = (struct runtime_call){ .correlation = ids.correlation };
 }
 
@@ -95,6 +111,20 @@ void tsi_add_device_event(struct builder *b, struct event_ids ids, uint32_t coll
 	trace->device_events[trace->device_event_count++] = (struct device_event){
 		.correlation = ids.correlation,
 		.collective = collective,
-		.external_id = telling_id(ids),
+		.external_id = telling_id(b, ids),
 	};
+}
+
+void tsi_drop_ids(struct builder *b)
+{
+	struct tscope_trace *trace = b->trace;
+	if (!trace->has_places) {
+		free(trace->op_sequences);
+		trace->op_sequences = NULL;
+	}
+	if (!b->has_telling_id) {
+		free(trace->op_ids);
+		free(trace->call_ids);
+		trace->op_ids = trace->call_ids = NULL;
+	}
 }

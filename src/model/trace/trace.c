@@ -20,6 +20,7 @@ void tscope_trace_free(struct tscope_trace *trace)
 	free(spans->kinds);
 	tsi_bit_set_deinit(&spans->calls);
 	free(trace->op_ids);
+	free(trace->op_sequences);
 	free(trace->call_ids);
 	free(trace->calls);
 	free(trace->device_events);

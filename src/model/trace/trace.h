@@ -43,14 +43,12 @@ struct op_place {
 	uint32_t source;    /* the innermost frame of the user's code in "Call stack" */
 };
 
-/* Links of an operator to others. */
-struct op_ids {
-	uint32_t external_id; /* 0: none */
-	/*
-	 * Where autograd recorded it or evaluates it: its sequence number + 1 in the low bits, 0:
-	 * none; above them, of a node of the backward pass, the number of the forward thread.
-	 */
-	uint32_t sequence;
+/*
+ * Where autograd recorded an operator or evaluates it: its sequence number + 1 in the low bits, 0:
+ * none; above them, of a node of the backward pass, the number of the forward thread.
+ */
+struct op_sequence {
+	uint32_t bits;
 };
 
 enum { SEQUENCE_BITS = 24, MAX_FORWARD_THREAD = 255 };
@@ -361,17 +359,17 @@ struct tscope_trace {
 	struct device_event *device_events;
 	struct collective *collectives;
 	/*
-	 * Ids of operators and calls in row order; NULL once linked, except those of operators in a
-	 * trace that has_places.
+	 * "External id" of operators and calls in row order, 0: none (of calls: none that says
+	 * more). NULL once linked, and before that where no id says more.
 	 */
-	struct op_ids *op_ids;
-	uint32_t *call_ids;        /* "External id", 0: none that says more */
+	uint32_t *op_ids, *call_ids;
+	struct op_sequence *op_sequences; /* of operators in row order; NULL without has_places */
 	bool has_places;           /* something says in which modules or functions rows are */
 	uint64_t frame_count;      /* Python frames in the file, kept or not */
 	size_t chosen_frame_count; /* rows of frames, where not all are kept */
 	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count,
 		work_shape_count, op_place_count, op_place_capacity;
-	size_t op_id_capacity, call_capacity, call_id_capacity, device_event_capacity,
+	size_t op_capacity, call_capacity, call_id_capacity, device_event_capacity,
 		collective_capacity, op_inputs_capacity, work_shape_capacity;
 
 	struct device *devices; /* by ordinal */
