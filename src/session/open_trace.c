@@ -161,6 +161,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		tscope_trace_free(trace);
 		return status;
 	}
+	tsi_trace_release_freed(trace);
 	*ret = trace;
 	return TSCOPE_OK;
 }

@@ -204,6 +204,8 @@ enum tscope_status tsi_timeline_find_device_budget(struct tscope_timeline *timel
 	charge_devices(timeline);
 	if (!keep_cold && tsi_timeline_mark_cold(timeline)) {
 		start_again(timeline);
+		if (!timeline->scratch.has_failed)
+			tsi_arena_deinit(&timeline->scratch);
 		charge_devices(timeline);
 	}
 	return TSCOPE_OK;

@@ -89,6 +89,7 @@ enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
 		tscope_timeline_free(timeline);
 		return status;
 	}
+	tsi_trace_release_freed(trace);
 	*ret = timeline;
 	return TSCOPE_OK;
 }

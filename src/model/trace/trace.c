@@ -154,3 +154,11 @@ struct tscope_track tscope_trace_track(const struct tscope_trace *trace, uint32_
 		.count = from->count,
 	};
 }
+
+void tsi_trace_release_freed(const struct tscope_trace *trace)
+{
+	enum { MIN_ROWS = 1 << 16 };
+
+	if (trace->spans.count >= MIN_ROWS)
+		tsi_release_freed();
+}

@@ -594,4 +594,7 @@ bool tsi_trace_has_shapes(const struct tscope_trace *trace);
 /* Threads that may look at the trace together: 1 where it is too small to be worth more. */
 unsigned tsi_trace_threads(const struct tscope_trace *trace);
 
+/* tsi_release_freed() after a stage; of a small trace that would not be worth the time. */
+void tsi_trace_release_freed(const struct tscope_trace *trace);
+
 #endif
