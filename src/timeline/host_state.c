@@ -27,7 +27,7 @@ enum {
 struct open_frame {
 	int64_t end_ns;
 	uint32_t row;     /* that the cause is about, or NO_ROW */
-	uint32_t op;      /* index in sweep.ops, of the innermost long operator; or NO_ROW */
+	uint32_t op;      /* index in sweep.ops, of the innermost long operator; or NO_LONG_OP */
 	uint8_t role;     /* enum host_role */
 	uint8_t cause;    /* of its own time */
 	bool is_flagged;  /* and of all that it encloses */
@@ -37,7 +37,7 @@ struct open_frame {
 
 /* An operator of LONG_NS or more. */
 struct long_op {
-	uint32_t row, parent;             /* parent: index, less than its own; or NO_ROW */
+	uint32_t row, parent;             /* parent: index, less than its own; or NO_LONG_OP */
 	uint32_t cold_row;                /* it or what encloses it is cold; or NO_ROW */
 	bool calls, has_first, has_setup; /* it calls the runtime, for a first launch, slowly */
 };
@@ -106,7 +106,9 @@ static void pass(struct sweep *s, int64_t until_ns, struct host_piece piece)
 /* Time passes up to until_ns and belongs to the frame. */
 static void pass_in(struct sweep *s, int64_t until_ns, const struct open_frame *frame)
 {
-	struct host_piece piece = { .row = frame->row, .op = frame->op, .cause = frame->cause };
+	struct host_piece piece = { .row = frame->row,
+				    .op = frame->op & NO_LONG_OP,
+				    .cause = frame->cause & 0x3fu };
 
 	if (frame->role <= HOST_AUTOGRAD && !frame->is_flagged) {
 		bool is_long = until_ns - s->at_ns >= LONG_NS;
@@ -119,7 +121,7 @@ static void pass_in(struct sweep *s, int64_t until_ns, const struct open_frame *
 /* Time passes up to until_ns, where a row starts, and the thread is inside nothing. */
 static void pass_outside(struct sweep *s, int64_t until_ns, uint8_t role)
 {
-	struct host_piece piece = { .row = NO_ROW, .op = NO_ROW, .cause = IDLE_NONE };
+	struct host_piece piece = { .row = NO_ROW, .op = NO_LONG_OP, .cause = IDLE_NONE };
 
 	if (s->autograd_end_ns != INT64_MIN && role == HOST_AUTOGRAD &&
 	    s->at_ns - s->autograd_end_ns < LONG_NS && until_ns - s->at_ns < LONG_NS &&
@@ -204,12 +206,13 @@ static void note_call(struct sweep *s, uint32_t op, uint8_t role, uint32_t row, 
 		around->has_setup = true;
 }
 
-/* The number of a long operator; that of what encloses it without memory. */
+/* The number of a long operator; that of what encloses it without memory, or of too many. */
 static uint32_t add_long_op(struct sweep *s, uint32_t row, uint32_t parent)
 {
+	if (s->op_count == NO_LONG_OP)
+		return parent;
 	struct long_op *op = tsi_arena_push(s->state->arena, &s->ops, &s->op_count, &s->op_capacity,
 					    sizeof(*op));
-
 	if (!op)
 		return parent;
 	*op = (struct long_op){ .row = row, .parent = parent, .cold_row = NO_ROW };
@@ -252,7 +255,7 @@ static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64
 	struct open_frame frame = {
 		.end_ns = end_ns,
 		.row = row,
-		.op = parent ? parent->op : NO_ROW,
+		.op = parent ? parent->op : NO_LONG_OP,
 		.role = kind.role,
 		.cause = kind.flag,
 		.is_flagged = kind.flag != IDLE_NONE,
@@ -262,7 +265,7 @@ static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64
 
 	if (kind.role <= HOST_AUTOGRAD && dur_ns >= LONG_NS)
 		frame.op = add_long_op(s, row, frame.op);
-	else if (tsi_host_is_call(kind.role) && frame.op != NO_ROW)
+	else if (tsi_host_is_call(kind.role) && frame.op != NO_LONG_OP)
 		note_call(s, frame.op, kind.role, row, dur_ns);
 	if (parent && parent->is_flagged) {
 		frame.row = parent->row;
@@ -297,7 +300,7 @@ static inline uint32_t skip_dull(const struct sweep *s, uint32_t row, uint32_t e
 	const struct host_kind *kinds = s->state->kinds;
 	const struct open_frame *top = &s->open[s->depth - 1];
 
-	if (top->op != NO_ROW || top->role > HOST_AUTOGRAD || top->is_flagged)
+	if (top->op != NO_LONG_OP || top->role > HOST_AUTOGRAD || top->is_flagged)
 		return row;
 	while (row < end) {
 		uint32_t limit_ns = kinds[s->spans->kind[row]].dull_below_ns;
@@ -340,8 +343,8 @@ static inline uint32_t step_on(struct sweep *s, uint32_t row, uint32_t end)
 	else
 		pass_outside(s, start_ns, kind.role);
 	bool is_needed = is_wanted(s, start_ns, end_ns) || kind.role == HOST_CALL_CAPTURE_BEGIN;
-	if (is_needed || (top && top->op != NO_ROW)) {
-		if (top && top->is_flagged && top->op == NO_ROW && end_ns <= top->end_ns)
+	if (is_needed || (top && top->op != NO_LONG_OP)) {
+		if (top && top->is_flagged && top->op == NO_LONG_OP && end_ns <= top->end_ns)
 			return skip_until(s, row, end, top->end_ns);
 		take_row(s, row, kind, end_ns);
 		return s->depth ? skip_dull(s, row + 1, end) : row + 1;
@@ -353,7 +356,7 @@ static void sweep_thread(struct sweep *s, struct host_thread *thread)
 {
 	const struct track *track = &s->state->marks->trace->tracks[thread->track];
 	uint32_t row = track->first, end = track->first + track->count;
-	struct host_piece last = { INT64_MIN, NO_ROW, NO_ROW, IDLE_NONE };
+	struct host_piece last = { INT64_MIN, NO_ROW, NO_LONG_OP, IDLE_NONE };
 
 	s->thread = thread;
 	s->depth = 0;
@@ -378,7 +381,7 @@ static size_t pass_calls_on(struct sweep *s)
 
 	for (size_t i = s->op_count; i-- > 0;) {
 		struct long_op *op = &s->ops[i];
-		if (op->parent != NO_ROW) {
+		if (op->parent != NO_LONG_OP) {
 			struct long_op *parent = &s->ops[op->parent];
 			parent->calls |= op->calls;
 			parent->has_first |= op->has_first;
@@ -508,7 +511,7 @@ static void find_cold_ops(struct sweep *s)
 		struct long_op *op = &s->ops[i];
 		if (op->calls && is_cold(s, &usual, op))
 			op->cold_row = op->row;
-		else if (op->parent != NO_ROW)
+		else if (op->parent != NO_LONG_OP)
 			op->cold_row = s->ops[op->parent].cold_row;
 	}
 }
@@ -526,7 +529,7 @@ static void settle_pieces(const struct sweep *s, struct host_thread *thread)
 {
 	for (size_t i = 0; i < thread->count; i++) {
 		struct host_piece *piece = &thread->pieces[i];
-		const struct long_op *op = piece->op == NO_ROW ? NULL : &s->ops[piece->op];
+		const struct long_op *op = piece->op == NO_LONG_OP ? NULL : &s->ops[piece->op];
 		if (!op)
 			continue;
 		bool may_be_cold = piece->cause == IDLE_OP_OVERHEAD ||
