@@ -83,23 +83,32 @@ static enum tscope_status describe_trace(struct tscope_trace *trace, const char 
 
 static enum tscope_status decode(struct builder *builder, struct input *in,
 				 const struct tscope_trace_options *options,
-				 struct tscope_error *err)
+				 struct stretches *stretches, struct tscope_error *err)
 {
 	struct decode_options decode_options = {
 		.max_event_bytes = options->max_event_bytes,
 		.max_depth = options->max_depth,
 		.thread_count = options->thread_count ? options->thread_count : tsi_thread_count(),
 	};
-	return tsi_decode(in, &decode_options, tsi_builder_sink(builder), err);
+	struct event_sink *sink = tsi_builder_sink(builder);
+	if (!stretches || strcmp(tsi_input_filters(in), "none") != 0)
+		return tsi_decode(in, &decode_options, sink, err);
+	enum tscope_status status = tsi_stretches_begin(stretches, sink, err);
+	if (status != TSCOPE_OK)
+		return status;
+	status = tsi_decode(in, &decode_options, &stretches->sink, err);
+	tsi_stretches_end(stretches);
+	return status;
 }
 
 /* Bytes to events to model. On success *ret may be a trace of what came before damage. */
 static enum tscope_status build(struct builder *builder, struct input *in,
 				const struct tscope_trace_options *options,
-				struct tscope_trace **ret, struct tscope_error *err)
+				struct stretches *stretches, struct tscope_trace **ret,
+				struct tscope_error *err)
 {
 	struct tscope_error damage = { 0 };
-	enum tscope_status decoded = decode(builder, in, options, &damage);
+	enum tscope_status decoded = decode(builder, in, options, stretches, &damage);
 	bool is_hopeless = decoded == TSCOPE_E_NOMEM || decoded == TSCOPE_E_FORMAT ||
 			   decoded == TSCOPE_E_UNSUPPORTED || decoded == TSCOPE_E_INTERNAL;
 	if (!is_hopeless) {
@@ -124,6 +133,7 @@ struct opening {
 	const struct tscope_trace_options *options;
 	const struct rank_filter *only; /* of a merged trace; NULL: all that is in it */
 	bool keeps_launches;            /* as in struct builder_options */
+	struct stretches *stretches;    /* to be noted; NULL: not */
 	struct node_modules modules;    /* of graphs' kernels */
 	bool lacks_modules;             /* their file could not be read */
 };
@@ -150,7 +160,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 	struct tscope_trace *trace = NULL;
 	enum tscope_status status = tsi_builder_new(&builder, &builder_options, err);
 	if (status == TSCOPE_OK)
-		status = build(builder, in, options, &trace, err);
+		status = build(builder, in, options, opening->stretches, &trace, err);
 	if (status == TSCOPE_OK)
 		status = describe_trace(trace, opening->path, in, err);
 	if (status == TSCOPE_OK)
@@ -171,18 +181,16 @@ const char *tsi_source_name(const char *path, const struct tscope_trace_options 
 	return options->stdin_name && strcmp(path, "-") == 0 ? options->stdin_name : path;
 }
 
-enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *path,
-				       const struct tscope_trace_options *options,
-				       const struct rank_filter *only, bool keeps_launches,
-				       struct tscope_error *err)
+/* The opening has all but its input. */
+static enum tscope_status open_path(struct tscope_trace **ret, const char *path,
+				    struct opening opening, struct tscope_error *err)
 {
+	const struct tscope_trace_options *options = opening.options;
 	const char *name = tsi_source_name(path, options);
-	struct opening opening = {
-		.path = name, .options = options, .only = only, .keeps_launches = keeps_launches
-	};
 	struct input_options input_options = tsi_input_options_of(options);
 	enum tscope_status status = tsi_input_open_file(&opening.in, path, &input_options, err);
 
+	opening.path = name;
 	if (status == TSCOPE_OK && options->finds_annotations && strcmp(path, "-") != 0)
 		opening.lacks_modules = tsi_graph_annotations_read(&opening.modules, path, options,
 								   NULL) != TSCOPE_OK;
@@ -190,6 +198,27 @@ enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *pa
 		status = open_input(ret, &opening, err);
 	tsi_node_modules_deinit(&opening.modules);
 	return tsi_foreign_rename(status, name, err);
+}
+
+enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *path,
+				       const struct tscope_trace_options *options,
+				       const struct rank_filter *only, bool keeps_launches,
+				       struct tscope_error *err)
+{
+	struct opening opening = { .options = options,
+				   .only = only,
+				   .keeps_launches = keeps_launches };
+
+	return open_path(ret, path, opening, err);
+}
+
+enum tscope_status tsi_trace_open_indexed(struct tscope_trace **ret, const char *path,
+					  const struct tscope_trace_options *options,
+					  struct stretches *stretches, struct tscope_error *err)
+{
+	*stretches = (struct stretches){ 0 };
+	return open_path(ret, path, (struct opening){ .options = options, .stretches = stretches },
+			 err);
 }
 
 enum tscope_status tscope_trace_open(struct tscope_trace **ret, const char *path,

@@ -4,6 +4,7 @@
 
 #include "input/input.h"
 #include "model/trace/composer.h"
+#include "session/stretches.h"
 
 #include <tscope/trace.h>
 
@@ -16,6 +17,15 @@ enum tscope_status tsi_trace_open_rank(struct tscope_trace **ret, const char *pa
 				       const struct tscope_trace_options *options,
 				       const struct rank_filter *only, bool keeps_launches,
 				       struct tscope_error *err);
+
+/*
+ * tscope_trace_open() that notes which times are where in the file, unless it is compressed. The
+ * caller deinits *stretches, on failure, too.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_trace_open_indexed(struct tscope_trace **ret, const char *path,
+					  const struct tscope_trace_options *options,
+					  struct stretches *stretches, struct tscope_error *err);
 
 /* Name of a file: its path, or the options' name for standard input. */
 const char *tsi_source_name(const char *path, const struct tscope_trace_options *options);

@@ -145,7 +145,8 @@ static enum tscope_status choose(struct slice_choice *choice, const struct slice
 
 /* ---- writing ---- */
 
-static bool is_chosen_time(const struct slice_choice *choice, int64_t start_ns)
+/* The first of the chosen times that is not before this one. */
+static size_t first_time(const struct slice_choice *choice, int64_t start_ns)
 {
 	size_t first = 0, count = choice->time_count;
 
@@ -156,7 +157,14 @@ static bool is_chosen_time(const struct slice_choice *choice, int64_t start_ns)
 		first += is_behind ? half + 1 : 0;
 		count = is_behind ? count - half - 1 : half;
 	}
-	return first < choice->time_count && choice->times_ns[first] == start_ns;
+	return first;
+}
+
+static bool is_chosen_time(const struct slice_choice *choice, int64_t start_ns)
+{
+	size_t at = first_time(choice, start_ns);
+
+	return at < choice->time_count && choice->times_ns[at] == start_ns;
 }
 
 static bool is_of_device(struct str category)
@@ -268,10 +276,23 @@ static void put_choice(struct slicer *slicer)
 	put(slicer, text);
 }
 
+/* Nothing is chosen of a stretch that is refused; more may be wanted than is chosen. */
+static bool is_wanted(const void *data, const struct stretch *stretch)
+{
+	const struct slice_choice *choice = data;
+	size_t at;
+
+	if (stretch->is_needed ||
+	    (stretch->first_ns < choice->end_ns && stretch->end_ns >= choice->first_ns))
+		return true;
+	at = first_time(choice, stretch->first_ns);
+	return at < choice->time_count && choice->times_ns[at] <= stretch->last_ns;
+}
+
 /* Decodes the file once more, into the slice. */
 static enum tscope_status write_events(struct slicer *slicer, const char *path,
 				       const struct tscope_trace_options *options,
-				       struct tscope_error *err)
+				       const struct stretches *stretches, struct tscope_error *err)
 {
 	struct input_options input_options = tsi_input_options_of(options);
 	struct decode_options decode_options = {
@@ -280,12 +301,15 @@ static enum tscope_status write_events(struct slicer *slicer, const char *path,
 		.thread_count = options->thread_count ? options->thread_count : tsi_thread_count(),
 	};
 	struct input *in;
-	enum tscope_status status = tsi_input_open_file(&in, path, &input_options, err);
+	char *text;
+	enum tscope_status status = tsi_stretches_open(&in, &text, stretches, path, &input_options,
+						       is_wanted, slicer->choice, err);
 
-	if (status != TSCOPE_OK)
-		return status;
-	status = tsi_decode(in, &decode_options, &slicer->sink, err);
-	tsi_input_close(in);
+	if (status == TSCOPE_OK) {
+		status = tsi_decode(in, &decode_options, &slicer->sink, err);
+		tsi_input_close(in);
+	}
+	free(text);
 	/* Data after a break was not counted either. */
 	return status == TSCOPE_E_DAMAGED || status == TSCOPE_E_LIMIT ? TSCOPE_OK : status;
 }
@@ -366,6 +390,7 @@ static void place_rank(struct slicer *slicer, const struct tscope_trace *trace)
 
 static enum tscope_status add_trace(struct slicer *slicer, struct slice_choice *choice,
 				    const char *path, const struct tscope_trace *trace,
+				    const struct stretches *stretches,
 				    const struct tscope_slice_options *options,
 				    struct tscope_error *err)
 {
@@ -388,7 +413,7 @@ static enum tscope_status add_trace(struct slicer *slicer, struct slice_choice *
 	if (status == TSCOPE_OK && !slicer->form.rank)
 		put_choice(slicer);
 	if (status == TSCOPE_OK)
-		status = write_events(slicer, path, &options->trace, err);
+		status = write_events(slicer, path, &options->trace, stretches, err);
 	if (status == TSCOPE_OK)
 		put_tracks(slicer);
 	free((char *)slicer->tracks.data);
@@ -401,14 +426,17 @@ enum tscope_status tsi_slice_add(struct slicer *slicer, struct slice_choice *cho
 				 struct tscope_error *err)
 {
 	struct tscope_trace *trace;
-	enum tscope_status status = tscope_trace_open(&trace, path, &options->trace, err);
+	struct stretches stretches;
+	enum tscope_status status =
+		tsi_trace_open_indexed(&trace, path, &options->trace, &stretches, err);
 
 	*choice = (struct slice_choice){ 0 };
-	if (status != TSCOPE_OK)
-		return status;
-	place_rank(slicer, trace);
-	status = add_trace(slicer, choice, path, trace, options, err);
-	tscope_trace_free(trace);
+	if (status == TSCOPE_OK) {
+		place_rank(slicer, trace);
+		status = add_trace(slicer, choice, path, trace, &stretches, options, err);
+		tscope_trace_free(trace);
+	}
+	tsi_stretches_deinit(&stretches);
 	return status;
 }
 

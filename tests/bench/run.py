@@ -9,7 +9,7 @@ usage: run.py TSCOPE [--simdjson PROGRAM] [--perfetto PROGRAM] [--folder FOLDER]
               [--machine PROGRAM] [--load] [--json FILE] [GROUP]...
 
 Groups, all of them if none is named: large (marks 1 to 3, 9), memory (4), ranks (5),
-layouts (6), small (7), growth (8), snapshot (9).
+layouts (6), small (7), growth (8), snapshot (9), slice (10).
 
 The folder (or TSCOPE_BENCH_DIR) holds the inputs, is filled where they are missing, and kept:
 8.5 GB. Inputs that lie elsewhere may be linked to: m100, g1, g4, r8 are folders of the shared
@@ -226,9 +226,20 @@ def measure_snapshot(bench):
     return memory.marks(bench.tscope, bench.folder / "snapshot", "100M", bench.rounds)
 
 
+def measure_slice(bench):
+    """Three steps cut out of a trace, against a report on it: both read it, and a slice also writes."""
+    trace, target = bench.trace("g1"), bench.folder / "slice.json"
+    slices = {name: Command([bench.tscope, "slice", "--steps", "12:14", "--out", path, trace.plain])
+              for name, path in (("slice", target), ("slice gz", f"{target}.gz"))}
+    runs = measure.measure({"tscope": bench.report(trace.plain), **slices}, bench.rounds)
+    measure.print_runs("slice of three steps, 1 GB", runs, dict.fromkeys(runs, trace.size))
+    for name in slices:
+        yield compare(10, f"{name} / tscope trace", runs, name, "tscope", 1.5, 1.3)
+
+
 GROUPS = {"large": measure_large, "memory": measure_memory, "ranks": measure_ranks,
           "layouts": measure_layouts, "small": measure_small, "growth": measure_growth,
-          "snapshot": measure_snapshot}
+          "snapshot": measure_snapshot, "slice": measure_slice}
 
 
 def print_machine(bench, is_loaded, machine):

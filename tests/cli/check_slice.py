@@ -115,6 +115,38 @@ def check_parts(program, folder, testdata):
         yield "a slice of a slice is another"
 
 
+def large_trace(path):
+    """More than a thread reads at a time; names of threads and late launches stand far from the time they are about."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": 10000 * i,
+               "dur": 9990} for i in range(40)]
+    for i in range(16000):
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 25 * i,
+                       "dur": 5, "args": {"correlation": i, "more": "text " * 8}})
+        if i % 1000 == 500:
+            events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": i, "args": {"name": f"thread {i}"}})
+    for i in range(16000):
+        start = 25 * i + 10 if i % 997 else 390000 + i / 1000
+        events.append({"ph": "X", "cat": "kernel", "name": f"k{i % 7}", "pid": 0, "tid": 7, "ts": start, "dur": 9,
+                       "args": {"correlation": i, "device": 0, "stream": 7, "more": "text " * 8}})
+    path.write_text(json.dumps({"traceEvents": events, "traceName": "t.json"}))
+
+
+def check_second_reading(program, folder):
+    """Several threads leave out of the second reading what one thread reads: the slices are the same bytes."""
+    trace = folder / "large.json"
+    large_trace(trace)
+    for arguments in (["--steps", "0:1"], ["--steps", "20:21"], ["--steps", "39:"], ["--time", "100000:103000"],
+                      ["--steps", "20:20", "--device-only"], ["--steps", "3:30"]):
+        texts = []
+        for threads in ("1", "3"):
+            done = run(program, "slice", "--threads", threads, *arguments, "--out", folder / "again.json", trace)
+            texts.append((done.returncode, done.stderr, (folder / "again.json").read_bytes()))
+        if texts[0] != texts[1]:
+            yield f"{arguments}: {len(texts[0][2])} bytes of one thread, {len(texts[1][2])} of three"
+        if texts[0][0] or b'"thread 15500"' not in texts[0][2] and "--device-only" not in arguments:
+            yield f"{arguments}: {texts[0][:2]}, names of threads"
+
+
 SECRETS = ("secret", "Secret", "/home/", "customer")
 
 
@@ -205,6 +237,7 @@ def check_all(program, folder, testdata):
     yield from check_redaction(program, folder, testdata)
     yield from check_ranks(program, folder, testdata)
     yield from check_parts(program, folder, testdata)
+    yield from check_second_reading(program, folder)
     yield from check_refusals(program, folder, testdata)
 
 

@@ -82,6 +82,11 @@ struct event_sink {
 	enum tscope_status (*metadata)(struct event_sink *sink, struct str key, struct str value,
 				       struct tscope_error *err);
 	/*
+	 * The events between two calls stand in the stream from one offset to the other, both
+	 * before an element. Many events come outside such stretches. NULL: of no use.
+	 */
+	void (*stretch)(struct event_sink *sink, uint64_t offset, bool is_end);
+	/*
 	 * The sink's number for a key of args, 0: it does not ask for it. NULL: the sink has no
 	 * use for kinds, and gets none.
 	 */

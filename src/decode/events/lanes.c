@@ -238,8 +238,14 @@ static bool join(struct lanes *lanes, struct chunk *chunk, struct scanner *scann
 		return false;
 	lanes->outcome = chunk->result;
 	lanes->reader->at = chunk->text + chunk->stop;
-	if (tsi_chunk_hand_on(chunk, scanner, lanes->reader->sink, &lanes->err) != TSCOPE_OK)
+	struct event_sink *sink = lanes->reader->sink;
+	bool is_stretch = sink->stretch && chunk->result == SCAN_MORE;
+	if (is_stretch)
+		sink->stretch(sink, chunk->offset + chunk->start, false);
+	if (tsi_chunk_hand_on(chunk, scanner, sink, &lanes->err) != TSCOPE_OK)
 		lanes->outcome = SCAN_FAILED;
+	else if (is_stretch)
+		sink->stretch(sink, chunk->offset + chunk->stop, true);
 	return true;
 }
 
