@@ -141,6 +141,17 @@ def check_missing_library(program, folder, testdata):
         yield f"without the library: {done.returncode}, {done.stderr}"
 
 
+def check_manual(program, folder, testdata):
+    """The figures of tscope-export(1) are those of its query."""
+    manual = (pathlib.Path(__file__).parents[2] / "man/tscope-export.1").read_text(encoding="utf-8")
+    shown = manual.split(".Pa slow_loader.json :\n.Bd -literal\n")[1].split("\n.Ed")[0].split("\n")
+    export(program, str(folder / "manual.sqlite"), str(testdata / "slow_loader.json"))
+    with sqlite3.connect(folder / "manual.sqlite") as database:
+        rows = database.execute("SELECT line, sum(ns) FROM budget WHERE run = 1 GROUP BY line").fetchall()
+    if shown != [f"{line}|{ns}" for line, ns in rows]:
+        yield f"tscope-export(1) shows {shown}, the query gives {rows}"
+
+
 def check_all(program, folder, testdata):
     path = str(folder / "history.sqlite")
     for name in [*RUNS, RUNS[0]]:
@@ -159,6 +170,7 @@ def check_all(program, folder, testdata):
     yield from check_pandas(database, folder)
     yield from check_shell(database, path)
     yield from check_refusals(program, folder, testdata)
+    yield from check_manual(program, folder, testdata)
     database.close()
 
 

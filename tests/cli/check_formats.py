@@ -12,6 +12,7 @@ SARIF's own schema and promtool read the reports, too.
 """
 import csv
 import functools
+import html
 import html.parser
 import importlib.util
 import io
@@ -228,6 +229,43 @@ def run(program, command, paths, name, folder):
     return done.stdout.decode(), done.returncode
 
 
+def pictures(manual):
+    """Format -> lines of its picture in tscope(1)."""
+    section = manual.split(".Sh FORMATS\n")[1].split("\n.Sh ")[0]
+    for name, text in re.findall(r"\.Cm (\w+)[^\n]*\n(?:[^.][^\n]*\n)?\.Bd -literal\n(.*?)\.Ed", section, re.DOTALL):
+        yield name, text.replace(r"\(mc", "\u00b5").splitlines()
+
+
+def check_picture(name, lines, text):
+    """Each line stands in the format, in that order and up to its ellipsis; of a page, drawn by a script, each of its words."""
+    at = 0
+    for line in lines:
+        if name == "html":
+            missing = [word for word in re.split(r"[\[\]|=]+|  +", line.strip()) if word.strip(" .") and word.strip() not in text]
+            assert not missing, f"{name}: {missing}"
+            continue
+        found = text.find(line.rstrip("\u2026"), at)
+        assert found >= 0, f"{name}: {line}"
+        at = found + 1
+
+
+def check_pictures(program, testdata):
+    """Problems of the manual's pictures."""
+    command = [program, "trace", "--fail-on", "mfu<0.35", "slow_loader.json"]
+    shown = dict(pictures((HERE.parents[1] / "man/tscope.1").read_text(encoding="utf-8")))
+    if not {"html", "markdown", "github", "junit", "sarif", "openmetrics", "csv"} <= set(shown):
+        yield f"tscope(1) shows only {sorted(shown)}"
+    for name, lines in shown.items():
+        text = subprocess.run([*command, "--format", name], cwd=testdata, capture_output=True, text=True, check=False,
+                              env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
+        if name == "html":
+            text = html.unescape(re.sub(r"<[^<>]*>", "", text.split("<body>")[1])) + text
+        try:
+            check_picture(name, lines, text)
+        except AssertionError as error:
+            yield f"tscope(1): {error}"
+
+
 def main():
     program, testdata = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
     missing = [tool for tool in ("xmllint", "cmark-gfm") if not shutil.which(tool)]
@@ -247,6 +285,9 @@ def main():
                 except (AssertionError, ValueError, KeyError, csv.Error, xml.etree.ElementTree.ParseError) as error:
                     wrong += 1
                     print(f"{command} {paths} --format {form}: {type(error).__name__}: {str(error)[:400]}")
+    for problem in check_pictures(program, testdata):
+        wrong += 1
+        print(problem)
     print(f"{count} reports read, {wrong} wrong")
     return 1 if wrong else 0
 
