@@ -8,6 +8,6 @@ for option in --sandbox --no-sandbox; do
 	exec 9>&-
 	wait $!
 done
-[ "$(head -1 seen)" = "$(tail -1 seen)" ] && exit 77 # sanitizers, other systems
+head -1 seen | grep -q 'Seccomp:2' || exit 77 # sanitizers, other systems, emulators
 cat seen
 cmp ./--sandbox.txt ./--no-sandbox.txt && head -1 ./--sandbox.txt
