@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Executes the steps of action.yml as a runner does: a run that holds its gates, one that does not
-and is compared with a baseline, one that cannot be read. Steps of other actions are not executed.
+and is compared with a baseline, one that cannot be read; a checkout of a pull request, with the
+program of a release. Steps of other actions are not executed.
 
 usage: test_action.py TSCOPE TESTDATA
 """
@@ -9,8 +10,10 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 try:
@@ -25,12 +28,12 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 class Job:
     """What `uses: tscope` with these inputs does on a pull request."""
 
-    def __init__(self, folder, inputs):
-        self.folder = pathlib.Path(folder)
+    def __init__(self, folder, inputs, checkout=None, releases="https://nowhere.invalid"):
+        self.folder, self.checkout = pathlib.Path(folder), checkout
         self.action = yaml.safe_load((SOURCE / "action.yml").read_text())
         self.names = {"github.token": "secret", "github.event.number": "7",
                       "github.event_name": "pull_request", "github.repository": "us/model",
-                      "github.server_url": "https://nowhere.invalid",
+                      "github.server_url": releases,
                       "github.action_repository": "us/tscope", "github.action_ref": "v0"}
         for name, about in self.action["inputs"].items():
             self.names[f"inputs.{name}"] = inputs.pop(name, about.get("default", ""))
@@ -60,7 +63,7 @@ class Job:
         env = {"PATH": self.path, "RUNNER_TEMP": str(self.folder), "GITHUB_OUTPUT": str(output),
                "GITHUB_STEP_SUMMARY": str(self.summary), "GITHUB_ACTION_PATH": str(SOURCE)}
         env |= {name: self.expand(value) for name, value in step["env"].items()}
-        done = subprocess.run([step["shell"], "-ec", step["run"]], env=env, text=True,
+        done = subprocess.run([step["shell"], "-ec", step["run"]], env=env, text=True, cwd=self.checkout,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.log += done.stdout
         self.has_failed |= done.returncode != 0
@@ -83,6 +86,64 @@ def expect(job, code, log, summary):
     shown = job.summary.read_text() if job.summary.exists() else ""
     for words in summary:
         assert words in shown, f"no {words!r} in the summary:\n{shown}"
+
+
+def commit(folder, message, run):
+    """A commit of a project whose job leaves a run."""
+    shutil.rmtree(folder / "runs", ignore_errors=True)
+    shutil.copytree(run, folder / "runs/latest")
+    git = ["git", "-C", folder, "-c", "user.name=me", "-c", "user.email=me@here.invalid"]
+    subprocess.run([*git, "add", "--all"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", message], check=True)
+    return subprocess.run([*git, "rev-parse", "HEAD"], check=True, text=True, capture_output=True).stdout.strip()
+
+
+def make_release(folder, tscope):
+    """What scripts/release leaves, where a server would have it."""
+    name = f"tscope-0-linux-{os.uname().machine}"
+    place = folder / "us/tscope/releases/download/v0"
+    (folder / name).mkdir()
+    place.mkdir(parents=True)
+    (folder / name / "tscope").write_text(f'#!/bin/sh\nexec {tscope} "$@"\n')
+    (folder / name / "tscope").chmod(0o755)
+    with tarfile.open(place / f"{name}.tar.gz", "w:gz") as archive:
+        archive.add(folder / name, name)
+    sums = subprocess.run(["sha256sum", f"{name}.tar.gz"], cwd=place, check=True, text=True, capture_output=True)
+    (place / "SHA256SUMS").write_text(sums.stdout)
+    return place / "SHA256SUMS"
+
+
+def check_pull_request(folder, tscope, testdata):
+    """The base's report is the baseline; the head is slower by 41 %, and its peak is higher."""
+    project = folder / "project"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "main", project], check=True)
+    base = commit(project, "base", f"{testdata}/run_before")
+    subprocess.run([tscope, "report", "runs/latest", "--format", "baseline", "--output", "baseline.json"],
+                   cwd=project, check=True)
+    subprocess.run(["git", "-C", project, "checkout", "-q", "-b", "change"], check=True)
+    head = commit(project, "a slower step", f"{testdata}/run_after")
+    assert base != head
+    sums = make_release(folder, tscope)
+
+    def run(name, **inputs):
+        (folder / name).mkdir()
+        return Job(folder / name, {"paths": "runs/latest", "options": "", "baseline": "baseline.json"} | inputs,
+                   checkout=project, releases=f"file://{folder}")
+
+    slower = run("slower", **{"change-gates": "step_time.mean_ns>+5%", "sarif": "true", "comment": "true"})
+    expect(slower, 1, ["OK", "tscope 0", "::error", "step_time.mean_ns", "+40.9", "gh pr comment 7"],
+           ["runs/latest", "baseline.json", "reduce_scatter"])
+    sarif = json.loads(slower.file("report.sarif"))["runs"][0]
+    assert sarif["results"] and all(result["message"]["text"] for result in sarif["results"])
+    assert "<failure" in slower.file("diff.xml")
+
+    allowed = run("allowed", **{"change-gates": "step_time.mean_ns>+50%"})
+    expect(allowed, 0, ["::notice"], ["runs/latest"])
+
+    sums.write_text(sums.read_text().replace(sums.read_text()[:8], "0" * 8))
+    forged = run("forged")
+    assert forged.has_failed and "FAILED" in forged.log and "steps.report.outputs.exit-code" not in forged.names
 
 
 def main():
@@ -108,6 +169,9 @@ def main():
 
         quotes = job(f"{temporary}/quotes", paths=f"{testdata}/it's; echo $HOME\n")
         expect(quotes, 3, ["it's; echo $HOME"], [])
+
+        if all(map(shutil.which, ("git", "curl"))) and not shutil.which("tscope"):
+            check_pull_request(pathlib.Path(temporary).resolve(), tscope, testdata)
 
 
 if __name__ == "__main__":
