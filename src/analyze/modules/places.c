@@ -252,10 +252,10 @@ static void open_op(struct place_walk *w, struct thread_places *thread, uint32_t
 }
 
 /*
- * sequence: of the track's first operator. Rows that open nothing close nothing, either: open
+ * op: the first of the track's, in op_sequences. Rows that open nothing close nothing, either: open
  * places end at the next row that opens one.
  */
-static void walk_track(struct place_walk *w, uint32_t index, const struct op_sequence *sequence)
+static void walk_track(struct place_walk *w, uint32_t index, size_t op)
 {
 	const struct track *track = &w->trace->tracks[index];
 	struct thread_places *thread = &w->places->threads[index];
@@ -268,12 +268,12 @@ static void walk_track(struct place_walk *w, uint32_t index, const struct op_seq
 	for (uint32_t row = track->first; row < track->first + track->count; row++) {
 		enum opener opener = openers[kinds[row]];
 		if (opener <= PASSES_OP) {
-			sequence += opener;
+			op += opener;
 			continue;
 		}
 		close_until(w, thread, tsi_start_ns(&w->trace->spans, row));
 		if (opener == OPENS_OP)
-			open_op(w, thread, row, *sequence++);
+			open_op(w, thread, row, w->trace->op_sequences[op++]);
 		else if (opener == OPENS_MODULE)
 			open_module(w, thread, row);
 		else if (opener == OPENS_MARK)
@@ -483,7 +483,7 @@ static void walk_tracks(struct place_walk *w)
 	for (unsigned is_autograd = 0; is_autograd < 2; is_autograd++)
 		for (uint32_t i = 0; firsts && w->ops && i < trace->host_track_count; i++)
 			if (trace->tracks[i].is_autograd == is_autograd)
-				walk_track(w, i, trace->op_sequences + firsts[i]);
+				walk_track(w, i, firsts[i]);
 }
 
 bool tsi_places_count_all(const struct tscope_timeline *timeline)
