@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Runs the recipes of tscope(7) as they are printed there, where their programs are installed.
 
-usage: cluster.py TSCOPE [--only NAME]… [--ranks N]
+usage: cluster.py TSCOPE [--only NAME]… [--ranks N] [--needed]
 
 Each recipe maps a made job with a slow rank and reports it: exit code 1, and the rank is named as
 by a report of the traces. Under Slurm, a cluster of this machine alone (slurmctld, slurmd and munged
 as root), one of the tasks is killed and requeued, and one fails: the report names its rank and exits
-with 3; run again, the command does what is left.
+with 3; run again, the command does what is left. --needed: it is a failure that a program is missing.
 """
 import argparse
 import contextlib
@@ -15,6 +15,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -82,6 +83,10 @@ def recipes():
                      if line.startswith("$ ")]
 
 
+class ClusterError(Exception):
+    """The cluster of this machine does not start."""
+
+
 def is_there(name):
     if name == "slurm" and os.geteuid() != 0:
         return False
@@ -115,9 +120,38 @@ def run_recipe(commands, folder, environment):
 # ---- Slurm -------------------------------------------------------------------------------
 
 
-def kill(path):
+def end(path):
+    """Ends the daemon that wrote its process number there."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError, ValueError):
-        os.kill(int(path.read_text()), 15)
+        process = int(path.read_text())
+        os.kill(process, signal.SIGTERM)
+        for _ in range(50):
+            time.sleep(0.1)
+            os.kill(process, 0)
+        os.kill(process, signal.SIGKILL)
+
+
+def start(command, environment):
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise ClusterError(f"{command[0]} exits with {done.returncode}: {done.stderr.strip()}")
+
+
+def wait_for_node(environment):
+    for _ in range(120):
+        done = subprocess.run(["sinfo", "-h", "-o", "%t"], env=environment, text=True,
+                              capture_output=True, check=False)
+        if done.stdout.strip() == "idle":
+            return
+        time.sleep(0.5)
+    raise ClusterError(f"the node is {done.stdout.strip()!r}, not idle: {done.stderr.strip()}")
+
+
+def logs(folder):
+    """How the logs of the daemons end."""
+    for path in sorted(folder.glob("*.log")):
+        lines = path.read_text(errors="replace").splitlines()[-15:]
+        yield "\n".join([f"-- {path.name}", *lines])
 
 
 @contextlib.contextmanager
@@ -132,25 +166,18 @@ def cluster(folder):
     (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, folder=folder))
     environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
     try:
-        subprocess.run(["munged", "--force", f"--key-file={folder}/munge.key",
-                        f"--socket={folder}/munge.sock", f"--pid-file={folder}/munged.pid",
-                        f"--log-file={folder}/munged.log", f"--seed-file={folder}/munge.seed"],
-                       check=True, capture_output=True)
+        start(["munged", "--force", f"--key-file={folder}/munge.key",
+               f"--socket={folder}/munge.sock", f"--pid-file={folder}/munged.pid",
+               f"--log-file={folder}/munged.log", f"--seed-file={folder}/munge.seed"], environment)
         for daemon in ("slurmctld", "slurmd"):
-            subprocess.run([daemon, "-f", folder / "slurm.conf"], check=True, env=environment,
-                           capture_output=True)
-        for _ in range(60):
-            state = subprocess.run(["sinfo", "-h", "-o", "%t"], env=environment, text=True,
-                                   capture_output=True, check=False).stdout.strip()
-            if state == "idle":
-                break
-            time.sleep(0.5)
-        else:
-            raise RuntimeError(f"the node is {state!r}, not idle")
+            start([daemon, "-f", f"{folder}/slurm.conf"], environment)
+        wait_for_node(environment)
         yield environment
+    except ClusterError as error:
+        raise ClusterError("\n".join([f"no cluster: {error}", *logs(folder)])) from error
     finally:
         for name in ("slurmd.pid", "slurmctld.pid", "munged.pid"):
-            kill(folder / name)
+            end(folder / name)
 
 
 def check_slurm(commands, folder, program, slow):
@@ -193,26 +220,38 @@ def main():
     parser.add_argument("program", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--only", action="append", choices=NEEDS)
     parser.add_argument("--ranks", type=int, default=64)
+    parser.add_argument("--needed", action="store_true")
     options = parser.parse_args()
     version = subprocess.run([options.program, "--version"], capture_output=True, text=True,
                              check=True).stdout
     if "zstd: not built in" in version:
         print("this build has no zstd")
         return 77
-    ran, problems = [], 0
+    ran, missing, problems = [], [], 0
     # The daemons of Slurm may write while they end.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         folder = pathlib.Path(folder)
         slow = make_job(folder, options.ranks)
         for name, commands in recipes():
-            if (options.only and name not in options.only) or not is_there(name):
+            if options.only and name not in options.only:
                 continue
-            for problem in check(name, commands, folder, options.program, slow):
+            if not is_there(name):
+                missing.append(name)
+                continue
+            try:
+                found = list(check(name, commands, folder, options.program, slow))
+            except ClusterError as error:
+                found = [error]
+            for problem in found:
                 print(f"{name}: {problem}")
-                problems += 1
+            problems += len(found)
             ran.append(name)
+    if missing:
+        print(f"programs are missing: {', '.join(missing)}")
     print(f"{', '.join(ran)}: {problems} problems")
-    return 1 if problems else 0 if ran else 77
+    if problems or (missing and options.needed):
+        return 1
+    return 0 if ran else 77
 
 
 if __name__ == "__main__":
