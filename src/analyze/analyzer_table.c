@@ -102,9 +102,10 @@ const struct tscope_analyzer_def *tscope_analyzer(size_t index)
  * that do not grow with the run, steps, ranks and places.
  */
 static const char *const words_of_no_sum[] = {
-	"mean",     "median",    "p50",  "p95",  "p99",        "min",    "max",   "peak",
-	"largest",  "longest",   "per",  "step", "steps",      "stage",  "name",  "names",
-	"function", "functions", "rank", "node", "microbatch", "module", "layer",
+	"mean",   "median",  "p50",      "p95",       "p99",  "min",   "max",
+	"peak",   "largest", "longest",  "per",       "step", "steps", "stage",
+	"name",   "names",   "function", "functions", "rank", "node",  "microbatch",
+	"module", "layer",   "sequence", "odd",
 };
 
 static bool has_word(const char *name, const char *word)

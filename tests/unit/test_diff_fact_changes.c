@@ -91,6 +91,7 @@ static void sums_are_known(void **state)
 		   "patterns: wall_total_ns conv_bias_count host_tensor_count host_tensor_total_ns "
 		   "loop_count "
 		   "loop_total_ns data_parallel_count data_parallel_total_ns\n"
+		   "blocks: device_ns repeated_ns\n"
 		   "modules: call_count repeated_count device_ns outside_ns outside_backward_ns "
 		   "host_ns host_outside_ns\n"
 		   "sources: device_ns outside_ns host_ns host_outside_ns\n"
