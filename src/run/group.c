@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/intern.h"
+#include "base/key_map.h"
 #include "run/align.h"
 #include "run/file_name.h"
 #include "run/find.h"
@@ -23,52 +25,117 @@ static struct str folder_of(const char *path)
 
 enum { NO_RANK = -1, SEVERAL_RANKS = -2 };
 
-/* Whose ranks are asked for: those of a folder, or of those below it, too. */
-struct place {
-	struct str folder;
-	bool or_below;
+/* The only rank that is said in a folder, and in it or below it, or one of the above. */
+struct said_rank {
+	int64_t direct, below;
 };
 
-static bool is_in(const char *path, const struct place *place)
-{
-	size_t length = place->folder.length;
+/* The ranks that items say, by folder: looked up for each of the others. */
+struct said_ranks {
+	struct intern folders;
+	struct said_rank *by_folder; /* by id */
+	size_t count, capacity;
+	struct key_map ranks;
+	int64_t only, lowest; /* of all; only: as above */
+};
 
-	return place->or_below
-		       ? tsi_str_has_prefix(tsi_str_of(path), place->folder) && path[length] == '/'
-		       : tsi_str_equal(folder_of(path), place->folder);
+static void say(int64_t *only, int64_t rank)
+{
+	if (*only != rank)
+		*only = *only == NO_RANK ? rank : SEVERAL_RANKS;
 }
 
-/* The only rank that is said, in one place or anywhere (place NULL), or one of the above. */
-static int64_t only_rank(const struct run_item *items, size_t count, const struct place *place)
+static enum tscope_status find_folder(struct said_ranks *said, struct str folder,
+				      struct said_rank **ret, struct tscope_error *err)
+{
+	uint32_t id;
+
+	if (tsi_intern_add(&said->folders, folder, &id, err) != TSCOPE_OK ||
+	    tsi_array_reserve(&said->by_folder, &said->capacity, said->folders.count,
+			      sizeof(*said->by_folder), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	while (said->count < said->folders.count)
+		said->by_folder[said->count++] = (struct said_rank){ NO_RANK, NO_RANK };
+	*ret = &said->by_folder[id];
+	return TSCOPE_OK;
+}
+
+/* Folders above one that has several ranks below it have several, too. */
+static enum tscope_status add_said(struct said_ranks *said, const struct run_item *item,
+				   struct tscope_error *err)
+{
+	struct str folder = folder_of(item->path);
+	struct said_rank *entry;
+
+	say(&said->only, item->rank);
+	if (said->lowest == NO_RANK || item->rank < said->lowest)
+		said->lowest = item->rank;
+	if (find_folder(said, folder, &entry, err) != TSCOPE_OK ||
+	    tsi_key_map_put(&said->ranks, (uint64_t)item->rank, 0, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	say(&entry->direct, item->rank);
+	while (folder.length > 0 && entry->below != SEVERAL_RANKS) {
+		say(&entry->below, item->rank);
+		folder = tsi_folder_above(folder);
+		if (find_folder(said, folder, &entry, err) != TSCOPE_OK)
+			return TSCOPE_E_NOMEM;
+	}
+	return TSCOPE_OK;
+}
+
+static enum tscope_status said_init(struct said_ranks *said, const struct run_item *items,
+				    size_t count, struct tscope_error *err)
+{
+	*said = (struct said_ranks){ .only = NO_RANK, .lowest = NO_RANK };
+	enum tscope_status status = tsi_intern_init(&said->folders, SIZE_MAX, err);
+
+	for (size_t i = 0; status == TSCOPE_OK && i < count; i++)
+		if (items[i].rank >= 0)
+			status = add_said(said, &items[i], err);
+	return status;
+}
+
+static void said_deinit(struct said_ranks *said)
+{
+	tsi_intern_deinit(&said->folders);
+	tsi_key_map_deinit(&said->ranks);
+	free(said->by_folder);
+}
+
+static struct said_rank said_in(const struct said_ranks *said, struct str folder)
+{
+	uint32_t id = tsi_intern_find(&said->folders, folder);
+
+	return id < said->count ? said->by_folder[id] : (struct said_rank){ NO_RANK, NO_RANK };
+}
+
+/* The only rank that items say, or one of the above. */
+static int64_t only_rank(const struct run_item *items, size_t count)
 {
 	int64_t rank = NO_RANK;
 
-	for (size_t i = 0; i < count; i++) {
-		if (items[i].rank < 0 || (place && !is_in(items[i].path, place)))
-			continue;
-		if (rank >= 0 && rank != items[i].rank)
-			return SEVERAL_RANKS;
-		rank = items[i].rank;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (items[i].rank >= 0)
+			say(&rank, items[i].rank);
 	return rank;
 }
 
 /* Gives the items that say no rank the only one there is, in their folder or at all. */
-static void adopt(struct run_item *items, size_t count)
+static enum tscope_status adopt(struct run_item *items, size_t count, struct tscope_error *err)
 {
-	int64_t run_rank = only_rank(items, count, NULL);
+	struct said_ranks said;
+	enum tscope_status status = said_init(&said, items, count, err);
 
-	for (size_t i = 0; i < count && run_rank != NO_RANK; i++) {
-		struct place place = { .folder = folder_of(items[i].path) };
-		int64_t folder_rank;
-
+	for (size_t i = 0; status == TSCOPE_OK && i < count && said.only != NO_RANK; i++) {
 		if (items[i].rank >= 0)
 			continue;
-		folder_rank = only_rank(items, count, &place);
-		items[i].is_stray = folder_rank < 0 && run_rank < 0;
+		int64_t folder_rank = said_in(&said, folder_of(items[i].path)).direct;
+		items[i].is_stray = folder_rank < 0 && said.only < 0;
 		if (!items[i].is_stray)
-			items[i].rank = folder_rank >= 0 ? folder_rank : run_rank;
+			items[i].rank = folder_rank >= 0 ? folder_rank : said.only;
 	}
+	said_deinit(&said);
+	return status;
 }
 
 static int compare_names(const void *left, const void *right)
@@ -282,8 +349,9 @@ static void number_windows(struct run_item *items, size_t count)
 static enum tscope_status group_steps(struct run_item *items, size_t count, unsigned quorum_percent,
 				      enum group_note *note, struct tscope_error *err)
 {
-	adopt(items, count);
-	if (only_rank(items, count, NULL) == NO_RANK) {
+	if (adopt(items, count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	if (only_rank(items, count) == NO_RANK) {
 		unsigned depth = greatest_depth(items, count);
 
 		if (find_writers(items, count, err) != TSCOPE_OK)
@@ -313,39 +381,33 @@ static int64_t lowest_rank(const struct run_item *items, size_t count)
 }
 
 /* Metrics alone: one that says no rank is of the only one of its folder, or of the lowest. */
-static void group_metrics(struct run_item *items, size_t count)
+static enum tscope_status group_metrics(struct run_item *items, size_t count,
+					struct tscope_error *err)
 {
 	int64_t lowest = lowest_rank(items, count);
 
-	adopt(items, count);
+	if (adopt(items, count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	for (size_t i = 0; i < count; i++) {
 		items[i].is_stray = false;
 		if (items[i].rank < 0)
 			items[i].rank = lowest;
 	}
 	qsort(items, count, sizeof(*items), compare_places);
-}
-
-static bool has_rank(const struct run_item *items, size_t count, int64_t rank)
-{
-	for (size_t i = 0; i < count; i++)
-		if (items[i].rank == rank)
-			return true;
-	return false;
+	return TSCOPE_OK;
 }
 
 /*
  * Folders may count the ranks of a node (node1/rank0): one that gives an item its rank counts for
  * less than what the leaders in it say of theirs.
  */
-static void correct_rank(struct run_item *item, const struct run_item *leaders, size_t leader_count)
+static void correct_rank(struct run_item *item, const struct said_ranks *leaders)
 {
-	struct place place = { tsi_rank_folder_of_path(item->path), true };
-	int64_t rank;
+	struct str folder = tsi_rank_folder_of_path(item->path);
 
-	if (place.folder.length == 0 || item->rank != tsi_rank_of_path(item->path))
+	if (folder.length == 0 || item->rank != tsi_rank_of_path(item->path))
 		return;
-	rank = only_rank(leaders, leader_count, &place);
+	int64_t rank = said_in(leaders, folder).below;
 	if (rank >= 0)
 		item->rank = rank;
 }
@@ -354,60 +416,62 @@ static void correct_rank(struct run_item *item, const struct run_item *leaders, 
  * The only rank that is said in the folder of an item or, where none is, in the nearest one above
  * it: 3/logs/m is of the rank of 3/traces/t.
  */
-static int64_t rank_of_folders(const struct run_item *item, const struct run_item *sayers,
-			       size_t sayer_count)
+static int64_t rank_by_folder(const struct run_item *item, const struct said_ranks *said)
 {
-	struct place place = { .folder = folder_of(item->path) };
-	int64_t rank = only_rank(sayers, sayer_count, &place);
+	struct str folder = folder_of(item->path);
+	int64_t rank = said_in(said, folder).direct;
 
-	place.or_below = true;
-	for (; rank == NO_RANK && place.folder.length > 0;
-	     place.folder = tsi_folder_above(place.folder))
-		rank = only_rank(sayers, sayer_count, &place);
+	for (; rank == NO_RANK && folder.length > 0; folder = tsi_folder_above(folder))
+		rank = said_in(said, folder).below;
 	return rank;
 }
 
 /* Gives an item its rank where several are said. Loggers write on the lowest. */
-static void find_rank(struct run_item *item, const struct run_item *sayers, size_t sayer_count)
+static void find_rank(struct run_item *item, const struct said_ranks *said)
 {
-	int64_t rank = rank_of_folders(item, sayers, sayer_count);
+	int64_t rank = rank_by_folder(item, said);
 
 	if (rank >= 0)
 		item->rank = rank;
 	else if (item->kind == RUN_ITEM_METRICS)
-		item->rank = lowest_rank(sayers, sayer_count);
+		item->rank = said->lowest;
 }
 
 /*
  * Items that decide nothing, which stand behind `leader_count` others. Their own statements of
  * ranks go first, in a folder as in the run.
  */
-static void group_followers(struct run_item *items, size_t leader_count, size_t count)
+static enum tscope_status group_followers(struct run_item *items, size_t leader_count, size_t count,
+					  struct tscope_error *err)
 {
-	size_t sayer_count = leader_count ? leader_count : count;
-	int64_t run_rank = only_rank(items, sayer_count, NULL);
+	struct said_ranks said;
+	enum tscope_status status =
+		said_init(&said, items, leader_count ? leader_count : count, err);
 
-	for (size_t i = leader_count; i < count; i++) {
+	for (size_t i = leader_count; status == TSCOPE_OK && i < count; i++) {
 		struct run_item *item = &items[i];
 
-		if (item->rank >= 0) {
-			correct_rank(item, items, leader_count);
-			item->is_apart = item->kind == RUN_ITEM_METRICS &&
-					 !has_rank(items, leader_count, item->rank);
-		} else if (run_rank == SEVERAL_RANKS) {
-			find_rank(item, items, sayer_count);
-		} else {
-			item->rank = run_rank;
+		if (item->rank >= 0 && leader_count > 0) {
+			correct_rank(item, &said);
+			item->is_apart =
+				item->kind == RUN_ITEM_METRICS &&
+				tsi_key_map_find(&said.ranks, (uint64_t)item->rank) == UINT32_MAX;
+		} else if (item->rank < 0 && said.only == SEVERAL_RANKS) {
+			find_rank(item, &said);
+		} else if (item->rank < 0) {
+			item->rank = said.only;
 		}
 	}
+	said_deinit(&said);
+	return status;
 }
 
 /* Where nobody else says a rank, the only one that such items say is that of all. */
 static void adopt_from_followers(struct run_item *items, size_t leader_count, size_t count)
 {
-	int64_t rank = only_rank(items + leader_count, count - leader_count, NULL);
+	int64_t rank = only_rank(items + leader_count, count - leader_count);
 
-	if (rank < 0 || only_rank(items, leader_count, NULL) != NO_RANK)
+	if (rank < 0 || only_rank(items, leader_count) != NO_RANK)
 		return;
 	for (size_t i = 0; i < leader_count; i++)
 		items[i].rank = rank;
@@ -450,10 +514,12 @@ enum tscope_status tsi_group_items(struct run_item *items, size_t count, unsigne
 	if (has_steps)
 		status = group_steps(items, leader_count, quorum_percent, note, err);
 	else if (leader_count > 0)
-		group_metrics(items, leader_count);
-	if (status == TSCOPE_OK)
-		adopt_from_followers(items, leader_count, count);
-	group_followers(items, leader_count, count);
+		status = group_metrics(items, leader_count, err);
+	if (status != TSCOPE_OK)
+		return status;
+	adopt_from_followers(items, leader_count, count);
+	if (group_followers(items, leader_count, count, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	qsort(items, count, sizeof(*items), compare_places);
 	return status;
 }

@@ -4,7 +4,7 @@
 
 usage: cluster.py TSCOPE MULTIPLY_RANKS [--folder FOLDER] [FIGURE...]
 
-FIGURE: size, map, small, steps, huge, logs, unstated, threads (default: all). The folder keeps the
+FIGURE: size, map, small, steps, huge, logs, unstated, beside, threads (default: all). The folder keeps the
 generated traces (200 MB, and eight small ones); files of many ranks are made anew, 1.4 GB at most.
 Processor time is that of one run, of maps and traces the least of three. Exit 1: over a limit.
 """
@@ -21,7 +21,7 @@ import tempfile
 import inputs
 from measure import Command, Run
 
-FIGURES = ("size", "map", "small", "steps", "huge", "logs", "unstated", "threads")
+FIGURES = ("size", "map", "small", "steps", "huge", "logs", "unstated", "beside", "threads")
 # Five steps, 192 collectives of each.
 LOGGED = ["--ranks", "8", "--steps", "5", "--buckets", "200", "--events-per-step", "8500",
           "--clock-skew-us", "500", "--layout", "hta"]
@@ -130,6 +130,20 @@ class Bench:
         maps = self.map(*sorted(folder.glob("rank*.json")))
         path = self.many(8192, maps, is_stated=False)
         self.report("unstated", "8,192 ranks, groups unstated", path, (2, None))
+
+    def beside(self):
+        """A metrics file beside the records of each rank: whose it is takes no search among all ranks."""
+        folder, cpu_s = self.scratch / "beside", []
+        for count in (4000, 16000):
+            for rank in range(count):
+                place = folder / f"rank{rank}"
+                place.mkdir(parents=True, exist_ok=True)
+                (place / "steps.jsonl").write_text("".join(
+                    json.dumps({"step": step, "step_time_s": 0.4, "phases": {"compute": 0.35}}) + "\n"
+                    for step in range(3)))
+                (place / "metrics.csv").write_text("step,train_loss\n1,3\n2,2\n3,1\n")
+            cpu_s.append(min(self.run("report", "--threads", "1", folder).cpu_s for _ in range(2)))
+        self.put("beside: CPU of 16,000 ranks with metrics by that of 4,000", cpu_s[1] / cpu_s[0], 5, "")
 
     def threads(self):
         """192 processors are seen, one is granted: by affinity, by a control group, by Slurm."""
