@@ -382,7 +382,7 @@ static bool judge_lost(struct tscope_gate_result *result, const struct tscope_an
 	const char *id = text_of(&lost, "id"), *reason = text_of(&lost, "reason");
 	result->is_evaluated = false;
 	tsi_gate_judge(result, false,
-		       "B cannot tell of %zu rule%s that A could tell of, first %s: %s", count,
+		       "B lacks the data for %zu rule%s that A could judge, first %s: %s", count,
 		       count == 1 ? "" : "s", id ? id : "", reason ? reason : "");
 	return false;
 }

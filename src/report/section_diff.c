@@ -452,7 +452,7 @@ static void put_lost(const struct panel *panel)
 
 	if (lost.table.row_count == 0)
 		return;
-	tsi_doc_note(panel->doc, "rules that A could tell of and B cannot:");
+	tsi_doc_note(panel->doc, "rules that B lacks the data for, and A had it:");
 	line = tsi_doc_items(panel->doc, DOC_IDS, DOC_FAINT, NULL);
 	for (; tsi_change_is_there(&lost); lost.row++)
 		tsi_doc_item(panel->doc, line, "%s", tsi_change_text(&lost, "id"));

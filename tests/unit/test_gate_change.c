@@ -376,9 +376,9 @@ static void new_findings_trip(void **state)
 	};
 	static const struct verdict lost[] = {
 		{ "new-finding", TRIPPED,
-		  "B cannot tell of 2 rules that A could tell of, first GPU.IDLE: no trace" },
+		  "B lacks the data for 2 rules that A could judge, first GPU.IDLE: no trace" },
 		{ "severity>=low", TRIPPED,
-		  "B cannot tell of 2 rules that A could tell of, first GPU.IDLE: no trace" },
+		  "B lacks the data for 2 rules that A could judge, first GPU.IDLE: no trace" },
 	};
 	static const struct verdict unknown[] = {
 		{ "new-finding", TRIPPED,

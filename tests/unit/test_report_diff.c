@@ -679,7 +679,7 @@ static void findings_are_told_by_what_became_of_them(void **state)
 		  " NEW [high] it idles (GPU.IDLE)\n"
 		  " WORSE [low → med] it collects (HOST.GC)\n"
 		  " GONE [med] it grows (MEMORY.GROWTH)\n"
-		  " rules that A could tell of and B cannot:\n"
+		  " rules that B lacks the data for, and A had it:\n"
 		  " GPU.OOM\n" },
 		{ tsi_section_finding_changes,
 		  "finding_changes.list change=same id=DIST.STRAGGLER a_severity=med "
