@@ -3,11 +3,11 @@
 """Whether cost grows with the number of events and no faster: from 100 MB to 4 GB, stage by stage,
 and on traces of hostile shapes (shapes.py).
 
-usage: growth.py TSCOPE [--sizes EVENTS,EVENTS] [--limit FACTOR] [--rounds N] [SHAPE]...
+usage: growth.py TSCOPE [--sizes EVENTS,EVENTS] [--limit FACTOR] [--rounds N] [--time] [SHAPE]...
 
-Only the shapes are measured then, by instructions alone with --rounds 0. Exit status 1: what one
-event takes grew by more than the limit from the smaller size to the larger, in instructions where
-there is valgrind, else in CPU time.
+Only the shapes are measured then, by instructions alone with --rounds 0, without them by --time,
+which takes a tenth as long. Exit status 1: what one event takes grew by more than the limit from
+the smaller size to the larger, in instructions if these are counted (by valgrind), else in CPU time.
 """
 import argparse
 import pathlib
@@ -88,8 +88,8 @@ def measure_at(tscope, shape, sizes, cost):
     return costs
 
 
-def measure_shape(tscope, shape, sizes, rounds):
-    """The Growth of each command. rounds: 0 measures no time."""
+def measure_shape(tscope, shape, sizes, rounds, counts):
+    """The Growth of each command. rounds: 0 measures no time; counts: instructions, if they can be."""
     sizes = tuple(size // HEAVY.get(shape, 1) for size in sizes)
     growths = {name: Growth(shape, name, sizes) for name in COMMANDS}
     if rounds:
@@ -99,11 +99,11 @@ def measure_shape(tscope, shape, sizes, rounds):
             growths[name] = growths[name]._replace(
                 time_ns=tuple(cpu_s * 1e9 / size for (cpu_s, _), size in zip(made, sizes)),
                 peak_bytes=made[1][1])
-    if stages.is_there():
+    if counts and stages.is_there():
         fewer = [size // FEWER for size in sizes]
-        for name, (least, *counts) in measure_at(tscope, shape, [FEW, *fewer], stages.count).items():
+        for name, (least, *more) in measure_at(tscope, shape, [FEW, *fewer], stages.count).items():
             growths[name] = growths[name]._replace(instructions=tuple(
-                (count - least) / (size - FEW) for count, size in zip(counts, fewer)))
+                (count - least) / (size - FEW) for count, size in zip(more, fewer)))
     return growths.values()
 
 
@@ -111,12 +111,12 @@ def figure(value, form):
     return "" if value is None else format(value, form)
 
 
-def measure_shapes(tscope, names, sizes, rounds):
+def measure_shapes(tscope, names, sizes, rounds, counts=True):
     """Instructions are of FEWER times fewer events."""
     print(f"\nhostile shapes, one event\n{'':34} {'command':8} {'events':>8} {'ns':>9} "
           f"{'events':>9} {'ns':>9} {'growth':>7} {'instr.':>9} {'growth':>7} {'peak MB':>8}")
     for name in names:
-        for growth in measure_shape(tscope, name, sizes(name), rounds):
+        for growth in measure_shape(tscope, name, sizes(name), rounds, counts):
             small_ns, large_ns = growth.time_ns or (None, None)
             print(f"{name:34} {growth.command:8} {growth.sizes[0]:8} {figure(small_ns, '.1f'):>9} "
                   f"{growth.sizes[1]:9} {figure(large_ns, '.1f'):>9} "
@@ -216,12 +216,13 @@ def main():
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--limit", type=float)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--time", action="store_true", help="count no instructions")
     arguments = parser.parse_intermixed_args()
-    if not arguments.rounds and not stages.is_there():
+    if not arguments.rounds and (arguments.time or not stages.is_there()):
         parser.error("--rounds 0 needs valgrind")
     sizes = tuple(map(int, arguments.sizes.split(",")))
     growths = list(measure_shapes(arguments.tscope, arguments.shapes or shapes.SHAPES,
-                                  lambda _: sizes, arguments.rounds))
+                                  lambda _: sizes, arguments.rounds, not arguments.time))
     excessive = [growth for growth in growths
                  if growth.factor() > (arguments.limit or growth.limit())]
     for growth in excessive:
