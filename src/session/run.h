@@ -98,7 +98,8 @@ struct run_partition {
 /*
  * Puts traces into one run only where nothing that they say of world, backend, device, process,
  * steps and time speaks against it; everything else goes with the traces of its folder. O(n log n)
- * for few runs. Where memory runs out the arena says so.
+ * for few runs; it stops at one more than open_runs.c opens, and the rest is of RUN_OF_NONE.
+ * Where memory runs out the arena says so.
  */
 void tsi_separate(struct run_partition *ret, const struct run_members *members,
 		  struct arena *arena);

@@ -6,6 +6,7 @@
 #include "session/separate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LOOKED_BACK = 32, MAX_SEPARATE_RUNS = 1025 }; /* one more than open_runs.c opens */
 
@@ -23,6 +24,7 @@ struct separation {
 	struct unit *units;
 	size_t unit_count, unit_capacity;
 	struct extent *runs;
+	const struct unit **rivals; /* by run: the latest of the same slot there, or NULL */
 	size_t run_count;
 	struct run_partition *result;
 	bool has_restart, has_repeat; /* there is a note */
@@ -153,13 +155,13 @@ static void make_units(struct separation *s)
 
 /* ---- from units to runs ---- */
 
-/* The unit of the same slot in a run, or NULL. */
-static const struct unit *same_slot(const struct separation *s, const struct unit *unit, size_t run)
+/* Finds the units of its slot by run, once. Those before it do not start later: they are placed. */
+static void find_rivals(struct separation *s, const struct unit *unit)
 {
+	memset(s->rivals, 0, MAX_SEPARATE_RUNS * sizeof(*s->rivals));
 	for (uint32_t i = unit->before; i != NO_ROW; i = s->units[i].before)
-		if (s->units[i].run == run)
-			return &s->units[i];
-	return NULL;
+		if (!s->rivals[s->units[i].run])
+			s->rivals[s->units[i].run] = &s->units[i];
 }
 
 static uint32_t root_of(struct separation *s, uint32_t unit)
@@ -234,7 +236,7 @@ static size_t shared_length(const struct capture *a, const struct capture *b)
 static struct choice consider(struct separation *s, const struct unit *unit, size_t index)
 {
 	const struct extent *run = &s->runs[index];
-	const struct unit *rival = same_slot(s, unit, index);
+	const struct unit *rival = s->rivals[index];
 	struct choice choice = {
 		.why = tsi_job_differs(run, &unit->extent),
 		.gap_ns = tsi_gap_between(run, &unit->extent),
@@ -273,13 +275,14 @@ static void place_unit(struct separation *s, struct unit *unit)
 {
 	struct choice best = { .gap_ns = INT64_MAX };
 
+	find_rivals(s, unit);
 	for (size_t i = 0; i < s->run_count; i++) {
 		struct choice choice = consider(s, unit, i);
 
 		if (!best.there || is_better(&choice, &best))
 			best = choice;
 	}
-	if (best.there && (best.why == TOGETHER || s->run_count == MAX_SEPARATE_RUNS)) {
+	if (best.there && best.why == TOGETHER) {
 		unit->run = best.run;
 		put_beside(s, unit->extent.first->unit, s->runs[best.run].first->unit);
 		extend(&s->runs[best.run], &unit->extent);
@@ -310,13 +313,15 @@ static void make_runs(struct separation *s)
 	struct unit_start *order = tsi_arena_new(s->arena, s->unit_count, sizeof(*order));
 
 	s->runs = tsi_arena_new(s->arena, MAX_SEPARATE_RUNS, sizeof(*s->runs));
+	s->rivals = tsi_arena_new(s->arena, MAX_SEPARATE_RUNS, sizeof(struct unit *));
 	s->result->reasons = tsi_arena_new(s->arena, MAX_SEPARATE_RUNS, sizeof(char *));
 	if (s->arena->has_failed || s->unit_count == 0)
 		return;
 	for (size_t i = 0; i < s->unit_count; i++)
 		order[i] = (struct unit_start){ s->units[i].extent.start_ns, i };
 	qsort(order, s->unit_count, sizeof(*order), compare_starts);
-	for (size_t i = 0; i < s->unit_count; i++)
+	/* Nobody opens so many: where the rest belongs is of no interest. */
+	for (size_t i = 0; i < s->unit_count && s->run_count < MAX_SEPARATE_RUNS; i++)
 		place_unit(s, &s->units[order[i].unit]);
 }
 

@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/attributes.h"
 #include "fail_alloc.h"
+#include "session/run.h"
 #include "test_folder.h"
 
 #define RANK(r, world) "\"distributedInfo\":{\"rank\":" #r ",\"world_size\":" #world "}"
@@ -203,10 +205,58 @@ static void memory_may_end(void **state)
 	}
 }
 
+/* Traces of one process, one after another, each on another device. */
+static size_t count_apart(size_t count)
+{
+	struct loaded *traces = calloc(count, sizeof(*traces));
+	struct load load = { 0 };
+	struct arena arena = { 0 };
+	struct run_partition partition;
+	struct run_members members = {
+		.loaded = tsi_arena_new(&arena, count, sizeof(struct loaded *)),
+		.loads = tsi_arena_new(&arena, count, sizeof(struct load *)),
+		.read_count = count,
+	};
+
+	assert_non_null(traces);
+	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_OK);
+	for (size_t i = 0; i < count; i++) {
+		traces[i].input = (struct tscope_run_input){
+			.kind = TSCOPE_INPUT_TRACE,
+			.path = "a.json",
+			.format = "",
+			.rank = -1,
+		};
+		traces[i].steps.world_size = -1;
+		traces[i].start_ns = 10 * (int64_t)i;
+		traces[i].end_ns = traces[i].start_ns + 5;
+		traces[i].origin.pid = 7;
+		snprintf(traces[i].origin.device, sizeof(traces[i].origin.device), "device %zu", i);
+		members.loaded[i] = &traces[i];
+		members.loads[i] = &load;
+	}
+	tsi_separate(&partition, &members, &arena);
+	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_OK);
+	tsi_arena_deinit(&arena);
+	free(traces);
+	return partition.count;
+}
+
+/* A chain of all was walked for each of the runs that each might be of: that took minutes. */
+static void too_many_runs_end_soon(void **state)
+{
+	(void)state;
+	assert_int_equal(count_apart(1000), 1000);
+	alarm(60);
+	assert_int_equal(count_apart(16000), 1025);
+	alarm(0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(traces_are_of_runs),
+		cmocka_unit_test(too_many_runs_end_soon),
 		cmocka_unit_test_setup_teardown(memory_may_end, enter_folder, leave_folder),
 	};
 
