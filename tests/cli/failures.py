@@ -61,6 +61,9 @@ COMMANDS = {
     "slice": "slice --out slice.json {data}/two_steps.json.gz",
     "slice, packed": "slice --device-only --out slice.json.gz {data}/two_steps.json",
     "slice of a run": "slice --out slice.json {data}/ranks_slow_loader",
+    "report as text": "report --full {data}/fkat_run",
+    "trace as text": "trace --full {data}/serving_prefill.json",
+    "job summary": "report --format github {data}/ranks_slow_link",
     "export to CSV": "export --events --to csv:folder {data}/ranks_slow_loader/rank1.pt.trace.json.gz",
     "export to a database": "export --to folder.sqlite {data}/run_healthy",
 }
@@ -71,19 +74,26 @@ LOADER = ("open", "read", "stat", "close", "mmap", "access")  # called before ma
 class Runner:
     def __init__(self, program, fail_call, fail_malloc, folder):
         self.program, self.fail_call, self.fail_malloc, self.folder = program, fail_call, fail_malloc, folder
+        self.before = {"out": b"old"}  # what is there when the program starts
 
-    def run(self, arguments, call, number):
-        """Exit code, output, files written, standard error, how many calls, and what the failed one was about."""
+    def start(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        (self.folder / "out").write_text("old")
+        for name, content in self.before.items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).write_bytes(content)
+
+    def run(self, arguments, call, number, error=None):
+        """Exit code, output, files written, standard error, how many calls, and what the failed one was about."""
+        self.start()
         environment = {**os.environ, "LC_ALL": "C.UTF-8",
+                       "GITHUB_STEP_SUMMARY": "summary.md",
                        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
         command = [self.program, *arguments]
         if call == "malloc":
             environment.update(LD_PRELOAD=self.fail_malloc, FAIL_AT=str(number))
         else:
-            command = [self.fail_call, call, str(number), str(CALLS[call]), *command]
+            command = [self.fail_call, call, str(number), str(error or CALLS[call]), *command]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, check=False, timeout=120,
                               env=environment)
         files = {str(path.relative_to(self.folder)): path.read_bytes()
