@@ -77,7 +77,13 @@ const char *reports_summary_path(const struct options *options)
 	return wants_github(options) ? getenv("GITHUB_STEP_SUMMARY") : NULL;
 }
 
-/* Other commands of the step may have written into the summary, too. */
+/* The most that GitHub takes of a step. */
+enum { SUMMARY_MAX_BYTES = 1 << 20 };
+
+/*
+ * Other commands of the step may have written into the summary, too. It goes there in one piece,
+ * so that a signal leaves none half.
+ */
 static enum exit_code append_summary(const struct report_writer *writer,
 				     const struct inputs *inputs, const struct options *options,
 				     const char *path)
@@ -85,6 +91,7 @@ static enum exit_code append_summary(const struct report_writer *writer,
 	struct tscope_report_options report_options = terminal_report_options(options);
 	const char *refusal = output_refusal(path, inputs);
 	FILE *out = refusal ? NULL : fopen(path, "a");
+	char *buffer = out ? malloc(SUMMARY_MAX_BYTES) : NULL;
 	bool is_written;
 
 	if (refusal) {
@@ -92,13 +99,18 @@ static enum exit_code append_summary(const struct report_writer *writer,
 		return EXIT_CODE_OUTPUT;
 	}
 
-	if (!out || !tscope_report_format_parse("markdown", &report_options.format)) {
+	if (!buffer || !tscope_report_format_parse("markdown", &report_options.format)) {
 		say_about(path, strerror(errno), "; the job has no summary");
+		if (out)
+			fclose(out);
+		free(buffer);
 		return EXIT_CODE_OUTPUT;
 	}
+	setvbuf(out, buffer, _IOFBF, SUMMARY_MAX_BYTES);
 	report_options.extent = TSCOPE_REPORT_SCREEN;
 	is_written = writer->write(out, writer->subject, &report_options) == TSCOPE_OK;
 	is_written = fclose(out) == 0 && is_written;
+	free(buffer);
 	if (!is_written)
 		say_about(path, "cannot write", "; the job has no summary");
 	return is_written ? EXIT_CODE_OK : EXIT_CODE_OUTPUT;

@@ -4,9 +4,10 @@
  *
  * usage: fail_call CALL N ERROR PROGRAM [ARGUMENT…]
  *
- * The N-th CALL, of all threads together, is not made and fails with the number ERROR. Standard
- * error ends in a line "fail_call: open 25 read 18 ... | what the failed one was about". Exit 77:
- * there is no way to do this here.
+ * The N-th CALL, of all threads together, is not made and fails with the number ERROR. One below 0
+ * is a signal's: the call is made, and the signal arrives as it returns. Standard error ends in a
+ * line "fail_call: open 25 read 18 ... | what the failed one was about". Exit 77: there is no way
+ * to do this here.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -44,8 +45,8 @@ static const struct call {
 	{ "mmap", -1, { SYS_mmap, SYS_mremap, -1 } },
 	{ "access", 0, { SYS_access, SYS_faccessat, SYS_faccessat2 } },
 	{ "readlink", 0, { SYS_readlink, -1, -1 } },
-	{ "write", -1, { SYS_write, SYS_writev, -1 } },
-	{ "fsync", -1, { SYS_fsync, -1, -1 } },
+	{ "write", -1, { SYS_write, SYS_writev, SYS_pwrite64 } },
+	{ "fsync", -1, { SYS_fsync, SYS_fdatasync, -1 } },
 	{ "close", -1, { SYS_close, -1, -1 } },
 	{ "rename", 0, { SYS_rename, -1, -1 } },
 	{ "mkdir", 0, { SYS_mkdir, -1, -1 } },
@@ -60,6 +61,7 @@ struct failure {
 	const struct call *call;
 	long at, counts[CALL_COUNT];
 	long error;
+	pid_t program;
 	pid_t pid;                  /* the thread that made it, until it has failed */
 	pid_t threads[THREADS_MAX]; /* inside a call */
 	size_t thread_count;
@@ -120,6 +122,10 @@ static void at_call(struct failure *f, pid_t pid)
 		if (f->pid != pid)
 			return;
 		f->pid = 0;
+		if (f->error < 0) {
+			kill(f->program, (int)-f->error);
+			return;
+		}
 		registers.rax = (unsigned long long)-f->error;
 		ptrace(PTRACE_SETREGS, pid, 0, &registers);
 		return;
@@ -129,13 +135,16 @@ static void at_call(struct failure *f, pid_t pid)
 		return;
 	f->pid = pid;
 	describe(f, pid, &registers);
+	if (f->error < 0)
+		return;
 	registers.orig_rax = (unsigned long long)-1;
 	ptrace(PTRACE_SETREGS, pid, 0, &registers);
 }
 
 /* The exit code that the program's would be in a shell. */
-static int follow(struct failure *f, pid_t program)
+static int follow(struct failure *f)
 {
+	const pid_t program = f->program;
 	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
 	int status;
 
@@ -169,15 +178,17 @@ int main(int argc, char **argv)
 		return fprintf(stderr, "usage: fail_call CALL N ERROR PROGRAM [ARGUMENT...]\n"), 2;
 	f.at = atol(argv[2]);
 	f.error = atol(argv[3]);
-	pid_t program = fork();
-
-	if (program == 0) {
+	f.program = fork();
+	if (f.program == 0) {
+		/* As in a shell that ignores none. */
+		if (f.error < 0)
+			signal((int)-f.error, SIG_DFL);
 		if (ptrace(PTRACE_TRACEME, 0, 0, 0) != 0)
 			_exit(CANNOT);
 		execv(argv[4], argv + 4);
 		_exit(127);
 	}
-	int code = program < 0 ? CANNOT : follow(&f, program);
+	int code = f.program < 0 ? CANNOT : follow(&f);
 
 	fprintf(stderr, "fail_call:");
 	for (size_t i = 0; i < CALL_COUNT; i++)

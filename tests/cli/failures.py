@@ -61,7 +61,7 @@ COMMANDS = {
     "slice": "slice --out slice.json {data}/two_steps.json.gz",
     "slice, packed": "slice --device-only --out slice.json.gz {data}/two_steps.json",
     "slice of a run": "slice --out slice.json {data}/ranks_slow_loader",
-    "report as text": "report --full {data}/fkat_run",
+    "report as text": "report --full {data}/ranks_slow_link",
     "trace as text": "trace --full {data}/serving_prefill.json",
     "job summary": "report --format github {data}/ranks_slow_link",
     "export to CSV": "export --events --to csv:folder {data}/ranks_slow_loader/rank1.pt.trace.json.gz",
