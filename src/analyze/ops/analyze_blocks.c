@@ -75,7 +75,6 @@ struct block_work {
 	struct block_item *items; /* of the steps that count, one behind the other */
 	uint32_t *rows;           /* their rows */
 	size_t item_count;
-	uint32_t *step_of; /* by item */
 	struct block_runs runs;
 	int64_t device_ns;
 };
@@ -105,21 +104,33 @@ static uint32_t step_of(const struct block_work *w, uint32_t row, uint32_t *near
 	return step != NO_ROW && timeline->steps[step].mark == TSCOPE_STEP_COUNTED ? step : NO_ROW;
 }
 
-static const struct track *busiest_stream(const struct block_work *w)
+struct stream {
+	const struct track *track; /* NULL: there is none with kernels */
+	int64_t ns;                /* of its kernels */
+	int64_t counts[KERNEL_KIND_COUNT];
+};
+
+static struct stream sum_stream(const struct block_work *w, const struct track *track)
 {
-	const struct track *busiest = NULL;
-	int64_t most_ns = 0;
+	struct stream stream = { .track = track };
+
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		if (!tsi_is_kernel(w->trace, row))
+			continue;
+		tsi_sum(&stream.ns, tsi_dur_ns(&w->trace->spans, row));
+		stream.counts[w->scope->kernel_kinds[tsi_name_id(&w->trace->spans, row)]]++;
+	}
+	return stream;
+}
+
+static struct stream busiest_stream(const struct block_work *w)
+{
+	struct stream busiest = { 0 };
 
 	for (uint32_t i = w->trace->host_track_count; i < w->trace->track_count; i++) {
-		const struct track *track = &w->trace->tracks[i];
-		int64_t ns = 0;
-		for (uint32_t row = track->first; row < track->first + track->count; row++)
-			if (tsi_is_kernel(w->trace, row))
-				tsi_sum(&ns, tsi_dur_ns(&w->trace->spans, row));
-		if (ns > most_ns) {
-			busiest = track;
-			most_ns = ns;
-		}
+		struct stream stream = sum_stream(w, &w->trace->tracks[i]);
+		if (stream.ns > busiest.ns)
+			busiest = stream;
 	}
 	return busiest;
 }
@@ -128,14 +139,9 @@ static const struct track *busiest_stream(const struct block_work *w)
  * The kinds of which a layer has one or few: attention, or the softmax of one that is not fused, of
  * which a loss has one among many products; else products. 0: none, or too few layers.
  */
-static unsigned anchor_kinds(const struct block_work *w, const struct track *track)
+static unsigned anchor_kinds(const int64_t *counts)
 {
 	enum { MOST_PRODUCTS = 20 }; /* of a layer, for each softmax */
-	int64_t counts[KERNEL_KIND_COUNT] = { 0 };
-
-	for (uint32_t row = track->first; row < track->first + track->count; row++)
-		if (tsi_is_kernel(w->trace, row))
-			counts[w->scope->kernel_kinds[tsi_name_id(&w->trace->spans, row)]]++;
 	int64_t attention = counts[KERNEL_ATTENTION] + counts[KERNEL_SSM];
 	int64_t products = counts[KERNEL_GEMM] + counts[KERNEL_CONV];
 	if (attention)
@@ -155,7 +161,7 @@ static enum block_border border_of(uint8_t kind, unsigned anchors)
 	return kind == KERNEL_EMBEDDING || kind == KERNEL_SORT ? BORDER_MAYBE : BORDER_NONE;
 }
 
-static void add_kernel(struct block_work *w, uint32_t row, uint32_t step, unsigned anchors)
+static void add_kernel(struct block_work *w, uint32_t row, unsigned anchors)
 {
 	uint32_t name = tsi_name_id(&w->trace->spans, row);
 	uint8_t phase = tsi_device_event(w->trace, row)->phase;
@@ -165,42 +171,43 @@ static void add_kernel(struct block_work *w, uint32_t row, uint32_t step, unsign
 	w->items[w->item_count] = (struct block_item){
 		.name = name,
 		.is_anchor = anchors >> kind & 1,
-		.border = border_of(kind, anchors),
+		.border = (uint8_t)border_of(kind, anchors),
 		.part = is_known ? (uint8_t)(1 + phase) : 0,
 	};
-	w->step_of[w->item_count] = step;
 	w->rows[w->item_count++] = row;
 	tsi_sum(&w->device_ns, tsi_dur_ns(&w->trace->spans, row));
 }
 
-static void list_kernels(struct block_work *w, const struct track *track)
+/* Blocks lie within a step: finds those among its items, the last ones, from `first` on. */
+static void find_runs(struct block_work *w, size_t first)
 {
-	unsigned anchors = anchor_kinds(w, track);
-	uint32_t near = 0;
+	if (first < w->item_count && !w->arena->has_failed)
+		tsi_find_blocks(&w->runs, w->items, first, w->item_count - first,
+				(uint32_t)w->trace->names.count, w->arena);
+}
+
+static void walk_stream(struct block_work *w, const struct track *track, unsigned anchors)
+{
+	uint32_t near = 0, step = NO_ROW;
+	size_t first = 0;
 
 	w->items = tsi_arena_new(w->arena, track->count, sizeof(*w->items));
 	w->rows = tsi_arena_new(w->arena, track->count, sizeof(*w->rows));
-	w->step_of = tsi_arena_new(w->arena, track->count, sizeof(*w->step_of));
-	if (!w->items || !w->rows || !w->step_of || !anchors)
+	if (!w->items || !w->rows)
 		return;
 	for (uint32_t row = track->first;
 	     row < track->first + track->count && w->item_count < MOST_KERNELS; row++) {
-		uint32_t step = tsi_is_kernel(w->trace, row) ? step_of(w, row, &near) : NO_ROW;
-		if (step != NO_ROW)
-			add_kernel(w, row, step, anchors);
+		uint32_t next = tsi_is_kernel(w->trace, row) ? step_of(w, row, &near) : NO_ROW;
+		if (next == NO_ROW)
+			continue;
+		if (next != step) {
+			find_runs(w, first);
+			first = w->item_count;
+			step = next;
+		}
+		add_kernel(w, row, anchors);
 	}
-}
-
-static void find_runs(struct block_work *w)
-{
-	size_t end;
-
-	for (size_t first = 0; first < w->item_count && !w->arena->has_failed; first = end) {
-		for (end = first + 1; end < w->item_count && w->step_of[end] == w->step_of[first];)
-			end++;
-		tsi_find_blocks(&w->runs, w->items, first, end - first,
-				(uint32_t)w->trace->names.count, w->arena);
-	}
+	find_runs(w, first);
 }
 
 /* ---- passes over the same blocks -------------------------------------------------------- */
@@ -490,12 +497,11 @@ static void fill_blocks(const struct analysis_scope *scope, struct fact_sheet *o
 	struct block_work w = { .scope = scope, .trace = scope->trace };
 
 	w.arena = tsi_sheet_scratch(out);
-	const struct track *track = busiest_stream(&w);
-	if (!track)
+	struct stream stream = busiest_stream(&w);
+	unsigned anchors = anchor_kinds(stream.counts);
+	if (!anchors)
 		return;
-	list_kernels(&w, track);
-	if (!w.arena->has_failed)
-		find_runs(&w);
+	walk_stream(&w, stream.track, anchors);
 	if (!w.arena->has_failed)
 		put_sequences(&w, out);
 }

@@ -254,6 +254,16 @@ static void take(struct block_search *s, size_t first, size_t end, size_t period
 		add_run(s, first, period);
 }
 
+/* From `at` on the first item that differs from the one a period behind, or the last period. */
+static size_t find_difference(const struct block_search *s, size_t at, size_t period)
+{
+	const struct block_item *item = &s->items[at], *end = &s->items[s->count - period];
+
+	while (item < end && item->name == item[period].name)
+		item++;
+	return (size_t)(item - s->items);
+}
+
 /*
  * A run is so many items in a row that equal those a period behind. Looking at the last of them
  * first, most can be passed over.
@@ -265,15 +275,14 @@ static void try_distance(struct block_search *s, size_t period)
 	size_t first = 0;
 
 	while (first + needed + period <= s->count && !s->arena->has_failed) {
-		size_t at = first + needed, end = at;
+		size_t at = first + needed;
 		while (at > first && items[at - 1].name == items[at - 1 + period].name)
 			at--;
 		if (at > first) {
 			first = at;
 			continue;
 		}
-		while (end + period < s->count && items[end].name == items[end + period].name)
-			end++;
+		size_t end = find_difference(s, first + needed, period);
 		take(s, first, end, period);
 		first = end + 1;
 	}

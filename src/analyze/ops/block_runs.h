@@ -11,15 +11,17 @@
  * one of in each layer. One block may differ between others that are alike; it has as many anchors,
  * half of their items or more, and is no border between two passes.
  */
+enum block_border {
+	BORDER_NONE,
+	BORDER_MAYBE, /* begins or ends a pass over a model, if layers have no such item */
+	BORDER_SURE,
+};
+
 struct block_item {
 	uint32_t name; /* below name_count */
 	bool is_anchor;
-	enum block_border {
-		BORDER_NONE,
-		BORDER_MAYBE, /* begins or ends a pass over a model, if layers have no such item */
-		BORDER_SURE,
-	} border;
-	uint8_t part; /* blocks with items of two parts but 0 are none: forward and backward */
+	uint8_t border; /* enum block_border */
+	uint8_t part;   /* blocks with items of two parts but 0 are none: forward and backward */
 };
 
 enum { LEAST_BLOCKS = 4, LEAST_BLOCK_ITEMS = 3 };
