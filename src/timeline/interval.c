@@ -7,6 +7,7 @@
 #include "timeline/interval.h"
 
 #include "base/bisect.h"
+#include "base/sum.h"
 
 struct interval_set tsi_intervals_new(size_t capacity, struct arena *arena)
 {
@@ -95,18 +96,39 @@ int64_t tsi_intervals_within(const struct interval_set *set, int64_t start_ns, i
 	return within_ns;
 }
 
+/* The one that starts first of two lists from i and j on, which it leaves; NULL at their ends. */
+static const struct interval *next_of_both(const struct interval_set *a, size_t *i,
+					   const struct interval_set *b, size_t *j)
+{
+	if (*i < a->count && (*j == b->count || a->items[*i].start_ns <= b->items[*j].start_ns))
+		return &a->items[(*i)++];
+	return *j < b->count ? &b->items[(*j)++] : NULL;
+}
+
+int64_t tsi_intervals_outside(const struct interval_set *a, const struct interval_set *b,
+			      int64_t start_ns, int64_t end_ns)
+{
+	size_t i = first_ending_after(a, start_ns), j = first_ending_after(b, start_ns);
+	const struct interval *next;
+	int64_t outside_ns = 0;
+
+	while (start_ns < end_ns && (next = next_of_both(a, &i, b, &j))) {
+		if (next->start_ns > start_ns)
+			tsi_sum(&outside_ns, earlier(next->start_ns, end_ns) - start_ns);
+		start_ns = later(start_ns, next->end_ns);
+	}
+	return start_ns < end_ns ? outside_ns + end_ns - start_ns : outside_ns;
+}
+
 void tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
 			 const struct interval_set *b, struct arena *arena)
 {
+	const struct interval *next;
 	size_t i = 0, j = 0;
 
 	out->count = 0;
-	while (i < a->count || j < b->count) {
-		bool take_a = j == b->count ||
-			      (i < a->count && a->items[i].start_ns <= b->items[j].start_ns);
-		const struct interval *next = take_a ? &a->items[i++] : &b->items[j++];
+	while ((next = next_of_both(a, &i, b, &j)))
 		tsi_intervals_append(out, next->start_ns, next->end_ns, arena);
-	}
 }
 
 void tsi_intervals_subtract(struct interval_set *out, const struct interval_set *a,

@@ -40,6 +40,10 @@ int64_t tsi_intervals_common(const struct interval_set *a, const struct interval
 /* Length of the part of the set that lies in [start, end). O(log n + k). */
 int64_t tsi_intervals_within(const struct interval_set *set, int64_t start_ns, int64_t end_ns);
 
+/* Length of the part of [start, end) that lies in neither set. O(log n + k). */
+int64_t tsi_intervals_outside(const struct interval_set *a, const struct interval_set *b,
+			      int64_t start_ns, int64_t end_ns);
+
 /* *out = a ∪ b; *out = a \ b. out must be zeroed or reused, and differ from a and b. */
 void tsi_intervals_union(struct interval_set *out, const struct interval_set *a,
 			 const struct interval_set *b, struct arena *arena);

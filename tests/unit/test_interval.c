@@ -163,13 +163,17 @@ static void random_sets_agree_with_a_bitmap(void **state)
 	uint64_t seed = 1;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		int64_t common_ns = 0;
+		int64_t common_ns = 0, outside_ns = 0, start_ns = 7 * round % CLOCK_NS;
 		fill_randomly(&a, a_bits, &seed);
 		fill_randomly(&b, b_bits, &seed);
 		assert_covers(&a, a_bits);
 		for (int t = 0; t < CLOCK_NS; t++)
 			common_ns += a_bits[t] && b_bits[t];
 		assert_int_equal(tsi_intervals_common(&a, &b), common_ns);
+		for (int64_t t = start_ns; t < CLOCK_NS; t++) {
+			assert_int_equal(tsi_intervals_outside(&a, &b, start_ns, t), outside_ns);
+			outside_ns += !a_bits[t] && !b_bits[t];
+		}
 
 		for (int t = 0; t < CLOCK_NS; t++)
 			out_bits[t] = a_bits[t] || b_bits[t];

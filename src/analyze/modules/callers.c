@@ -91,8 +91,8 @@ static void add_calls(struct caller_walk *w)
 	}
 }
 
-/* kernels: all times at which any runs on the row's device. */
-static void add_device_row(struct caller_walk *w, uint32_t row, const struct interval_set *kernels)
+static void add_device_row(struct caller_walk *w, uint32_t row,
+			   const struct device_activity *activity)
 {
 	int64_t start_ns = tsi_start_ns(&w->trace->spans, row);
 	int64_t dur_ns = tsi_dur_ns(&w->trace->spans, row);
@@ -105,7 +105,8 @@ static void add_device_row(struct caller_walk *w, uint32_t row, const struct int
 	if (tsi_is_kernel(w->trace, row))
 		return;
 	part.count = 1;
-	part.exposed_ns = dur_ns - tsi_intervals_within(kernels, start_ns, start_ns + dur_ns);
+	part.exposed_ns = tsi_intervals_outside(&activity->compute, &activity->comm, start_ns,
+						start_ns + dur_ns);
 	add(w, CALLER_COPY, (struct pair){ tsi_name_id(&w->trace->spans, row), 0 }, place, &part);
 }
 
@@ -113,12 +114,10 @@ static void add_device(struct caller_walk *w, uint32_t index)
 {
 	const struct device *device = &w->trace->devices[index];
 	const struct device_activity *activity = &w->scope->timeline->activity[index];
-	struct interval_set kernels = { 0 };
 
-	tsi_intervals_union(&kernels, &activity->compute, &activity->comm, w->arena);
 	for (uint32_t i = 0; !w->arena->has_failed && i < device->row_count; i++)
 		if (counts_at(w, tsi_timeline_launch_time(w->trace, device->rows[i])))
-			add_device_row(w, device->rows[i], &kernels);
+			add_device_row(w, device->rows[i], activity);
 }
 
 /* ---- who called it --------------------------------------------------------------------- */
