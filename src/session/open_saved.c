@@ -84,7 +84,10 @@ const char *tsi_saved_missing_ranks(const struct saved_report *report, struct ar
 	struct run_ranks ranks = { 0 };
 
 	fill_ranks(&ranks, report, arena);
-	return missing_ranks(report, &ranks, arena);
+	const char *missing = missing_ranks(report, &ranks, arena);
+	for (size_t i = 0; i < ranks.count; i++)
+		tsi_steps_deinit(&ranks.series[i]);
+	return missing;
 }
 
 static void note(struct tscope_run *run, const struct saved_report *report)
