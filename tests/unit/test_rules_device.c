@@ -152,6 +152,21 @@ static const struct rule_case cases[] = {
 		"sources.callers kind=copy name='Memcpy DtoH' source='b.py(2): g' exposed_ns=2\n"
 		"sources.callers kind=copy name='Memset' exposed_ns=2\n",
 	  NULL, "med: exposed memory copies take 10.0 % of the step [10000000 ns]" },
+	/* Lines with less than a tenth each have no row. */
+	{ "COPY.EXPOSED", FIRES,
+	  STEPS "budget.exposed_copy_total_ns 20000000\n"
+		"sources.callers kind=copy name=HtoD source='a.py(1): f' ns=40 share_ratio=0.4 "
+		"exposed_ns=40\n"
+		"sources.callers kind=copy name=HtoD source='b.py(2): g' ns=10 share_ratio=0.1 "
+		"exposed_ns=10\n",
+	  NULL, "med: exposed memory copies take 10.0 % of the step [10000000 ns]" },
+	{ "COPY.EXPOSED", FIRES,
+	  STEPS "budget.exposed_copy_total_ns 20000000\n"
+		"sources.callers kind=copy name=HtoD source='a.py(1): f' ns=50 share_ratio=0.5 "
+		"exposed_ns=50\n",
+	  NULL,
+	  "med: exposed memory copies take 10.0 % of the step (most of them in a.py(1): f) "
+	  "[10000000 ns]" },
 	{ "COPY.EXPOSED", QUIET, STEPS "budget.exposed_copy_total_ns 2000000\n", NULL, "" },
 	{ "COPY.EXPOSED", AT, STEPS "budget.exposed_copy_total_ns 10000000\n", NULL,
 	  "med: exposed memory copies take 5.0 % of the step [5000000 ns]" },
