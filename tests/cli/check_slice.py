@@ -7,6 +7,7 @@ usage: check_slice.py TSCOPE TESTDATA [GEN_TRACE [COUNT]]
 
 With GEN_TRACE, a program that makes traces, also slices of COUNT random ones.
 """
+import collections
 import gzip
 import json
 import os
@@ -63,6 +64,34 @@ def check_steps(program, trace, steps, target):
         yield f"{trace} {steps}: {len(found)} differ: {found[:3]}"
 
 
+def check_nesting(target, own):
+    """Of two slices of a track viewers show the one inside the other, and cut or drop what crosses."""
+    tracks = collections.defaultdict(list)
+    for event in own:
+        if event["ph"] == "X":
+            tracks[event["pid"], event["tid"]].append(event)
+    for events in tracks.values():
+        ends = []
+        for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
+            end = round((event["ts"] + event["dur"]) * 1000)
+            while ends and ends[-1] <= round(event["ts"] * 1000):
+                ends.pop()
+            if ends and end > ends[-1]:
+                yield f"{target}: crosses another slice: {event}"
+            ends.append(end)
+
+
+def check_flows(target, events):
+    """Viewers draw an arrow from a start to an end of the same category, name and id."""
+    phases = collections.defaultdict(set)
+    for event in events:
+        if event["ph"] in "stf":
+            phases[event.get("cat"), event["name"], event["id"]].add(event["ph"])
+    for key, found in phases.items():
+        if found == {"f"}:
+            yield f"{target}: the flow {key} begins nowhere"
+
+
 def check_viewer(target):
     """What viewers ask of a trace, and what is ours in it."""
     events = load(target)["traceEvents"]
@@ -70,6 +99,12 @@ def check_viewer(target):
     for event in events:
         if event["ph"] == "X" and not (isinstance(event["ts"], (int, float)) and event.get("dur", 0) >= 0):
             yield f"{target}: {event}"
+        if event["ph"] == "M" and not isinstance(event.get("args"), dict):
+            yield f"{target}: says nothing: {event}"
+        if event["ph"] == "C" and not all(isinstance(value, (int, float)) for value in event["args"].values()):
+            yield f"{target}: counts no numbers: {event}"
+    yield from check_nesting(target, own)
+    yield from check_flows(target, own)
     names = {event["name"] for event in own}
     if not any(name.startswith("step ") for name in names) or "budget of the step" not in names:
         yield f"{target}: no track of steps: {names}"
