@@ -108,7 +108,7 @@ static void pass_in(struct sweep *s, int64_t until_ns, const struct open_frame *
 {
 	struct host_piece piece = { .row = frame->row,
 				    .op = frame->op & NO_LONG_OP,
-				    .cause = frame->cause & 0x3fu };
+				    .cause = frame->cause & ((1u << PIECE_CAUSE_BITS) - 1) };
 
 	if (frame->role <= HOST_AUTOGRAD && !frame->is_flagged) {
 		bool is_long = until_ns - s->at_ns >= LONG_NS;

@@ -16,16 +16,21 @@
  *	wanted      [                                  )
  *	pieces      op_overhead               none  data
  */
-struct host_piece {
-	int64_t start_ns;   /* until the start of the next one */
-	uint32_t row;       /* the span that the cause is about, or NO_ROW */
-	uint32_t op : 26;   /* while it is flattened: the innermost long operator, or NO_LONG_OP */
-	uint32_t cause : 6; /* enum idle_cause; IDLE_NONE: look at other threads */
+enum {
+	PIECE_CAUSE_BITS = 6,
+	PIECE_OP_BITS = 32 - PIECE_CAUSE_BITS,
+	/* No capture holds more operators of 1 ms; those behind count as what is around. */
+	NO_LONG_OP = (1 << PIECE_OP_BITS) - 1,
 };
 
-/* More operators of 1 ms or more than any capture holds; those behind count as what is around. */
-enum { NO_LONG_OP = (1 << 26) - 1 };
-_Static_assert(IDLE_NONE < 1 << 6, "a piece has room for each cause");
+struct host_piece {
+	int64_t start_ns;            /* until the start of the next one */
+	uint32_t row;                /* the span that the cause is about, or NO_ROW */
+	uint32_t op : PIECE_OP_BITS; /* until settled: the innermost long one, or NO_LONG_OP */
+	uint32_t cause : PIECE_CAUSE_BITS; /* enum idle_cause; IDLE_NONE: look at other threads */
+};
+
+_Static_assert(IDLE_NONE < 1 << PIECE_CAUSE_BITS, "a piece has room for each cause");
 
 enum { MAX_LAUNCHERS = 64 }; /* threads that are looked at: those that launch most */
 
