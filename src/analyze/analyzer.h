@@ -119,6 +119,8 @@ struct analyzer {
 	bool keeps_tables;
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */
 	bool needs_several_ranks;
+	/* LEVEL_RUN counts for all ranks, and leaves the figures to the lowest rank. */
+	bool is_of_lowest_rank;
 	/*
 	 * Fills the sheet for a scope. With def.per_device it is called once for each device and
 	 * once for all of them. Facts that cannot be computed are left absent. It cannot fail: the

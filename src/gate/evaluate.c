@@ -306,16 +306,13 @@ static bool judge_suspicion(struct tscope_gate_result *result, const struct gate
 	return false;
 }
 
-/*
- * A run takes figures that are not made of all ranks from its lowest. How the memory of ranks grows
- * and peaks is one of these, although the run counts their failures.
- */
-static bool is_of_one_rank(size_t analyzer)
+/* A run takes figures that are not made of all ranks from its lowest. */
+static bool is_of_one_rank(size_t index)
 {
-	unsigned levels = tsi_analyzer(analyzer)->levels;
+	const struct analyzer *analyzer = tsi_analyzer(index);
 
-	return (levels & (LEVEL_TRACE | LEVEL_RANK)) &&
-	       (!(levels & LEVEL_RUN) || strcmp(tscope_analyzer(analyzer)->id, "memory") == 0);
+	return (analyzer->levels & (LEVEL_TRACE | LEVEL_RANK)) &&
+	       (!(analyzer->levels & LEVEL_RUN) || analyzer->is_of_lowest_rank);
 }
 
 /* Whether a rule reads such a figure; it may where it can do without any: evaluating it shows. */
@@ -476,15 +473,19 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 	return result;
 }
 
+static bool parse_of_rank(struct gate_expression *gate, const char *expression)
+{
+	return tsi_gate_parse(gate, expression, GATES_OF_REPORT, NULL) == TSCOPE_OK &&
+	       (gate->kind == GATE_SEVERITY ||
+		(gate->kind == GATE_FACT && is_of_one_rank(gate->analyzer)) ||
+		(gate->kind == GATE_RULE && reads_one_rank(gate->rule)));
+}
+
 bool tscope_gate_is_of_rank(const char *expression)
 {
 	struct gate_expression gate;
 
-	if (tsi_gate_parse(&gate, expression, GATES_OF_REPORT, NULL) != TSCOPE_OK)
-		return false;
-	return gate.kind == GATE_SEVERITY ||
-	       (gate.kind == GATE_FACT && is_of_one_rank(gate.analyzer)) ||
-	       (gate.kind == GATE_RULE && reads_one_rank(gate.rule));
+	return parse_of_rank(&gate, expression);
 }
 
 static bool is_worse(const struct tscope_gate_result *result, const struct tscope_gate_result *than)
@@ -496,14 +497,13 @@ void tscope_gate_judge_rank(struct tscope_gate_result *result, int64_t rank,
 			    const struct tscope_analysis *analysis,
 			    const struct tscope_diagnosis *diagnosis)
 {
-	struct tscope_gate_result own =
-		tscope_gate_evaluate(result->expression, analysis, diagnosis);
+	struct tscope_gate_result own;
 	struct gate_expression gate;
 	char reason[sizeof(own.reason)];
 
-	if (!tscope_gate_is_of_rank(result->expression) ||
-	    tsi_gate_parse(&gate, result->expression, GATES_OF_REPORT, NULL) != TSCOPE_OK)
+	if (!parse_of_rank(&gate, result->expression))
 		return;
+	own = tscope_gate_evaluate(result->expression, analysis, diagnosis);
 	if (gate.kind == GATE_SEVERITY)
 		judge_severity_of_rank(&own, &gate, diagnosis);
 	if (!own.is_evaluated || !is_worse(&own, result))

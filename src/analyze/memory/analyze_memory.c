@@ -207,5 +207,6 @@ const struct analyzer tsi_analyzer_memory = {
 		.needs = "step records with memory, or a trace with profile_memory",
 	},
 	.levels = LEVEL_TRACE | LEVEL_RANK | LEVEL_RUN,
+	.is_of_lowest_rank = true,
 	.fill = fill_memory,
 };
