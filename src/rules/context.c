@@ -312,8 +312,8 @@ static struct str function_before(const char *source, const char **base)
 
 void tsi_rule_site(struct rule_context *ctx, const char *table, size_t row, const char *words)
 {
-	const char *module = tsi_value_text(tsi_rule_cell(ctx, table, row, "module"));
-	const char *source = tsi_value_text(tsi_rule_cell(ctx, table, row, "source"));
+	const char *module = tsi_rule_cell_text(ctx, table, row, "module");
+	const char *source = tsi_rule_cell_text(ctx, table, row, "source");
 	const char *comma = *module && *source ? ", " : "", *base;
 	struct str function = function_before(source, &base);
 

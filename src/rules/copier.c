@@ -6,19 +6,9 @@
 
 #define CALLERS "sources.callers"
 
-static const char *text_of(const struct rule_context *ctx, size_t row, const char *column)
-{
-	return tsi_value_text(tsi_rule_cell(ctx, CALLERS, row, column));
-}
-
 static bool is_copy(const struct rule_context *ctx, size_t row)
 {
-	return strcmp(text_of(ctx, row, "kind"), "copy") == 0;
-}
-
-static double number_of(const struct rule_context *ctx, size_t row, const char *column)
-{
-	return tsi_value_real(tsi_rule_cell(ctx, CALLERS, row, column));
+	return strcmp(tsi_rule_cell_text(ctx, CALLERS, row, "kind"), "copy") == 0;
 }
 
 /*
@@ -27,16 +17,17 @@ static double number_of(const struct rule_context *ctx, size_t row, const char *
  */
 static double unlisted_ns(const struct rule_context *ctx, size_t row)
 {
-	double all_ns = number_of(ctx, row, "ns") / number_of(ctx, row, "share_ratio");
+	double all_ns = tsi_rule_cell_real(ctx, CALLERS, row, "ns") /
+			tsi_rule_cell_real(ctx, CALLERS, row, "share_ratio");
 	double listed_ns = 0;
 
 	for (size_t i = 0; i < tsi_rule_rows(ctx, CALLERS); i++) {
-		if (!is_copy(ctx, i) ||
-		    strcmp(text_of(ctx, i, "name"), text_of(ctx, row, "name")) != 0)
+		if (!is_copy(ctx, i) || strcmp(tsi_rule_cell_text(ctx, CALLERS, i, "name"),
+					       tsi_rule_cell_text(ctx, CALLERS, row, "name")) != 0)
 			continue;
 		if (i < row)
 			return 0;
-		listed_ns += number_of(ctx, i, "ns");
+		listed_ns += tsi_rule_cell_real(ctx, CALLERS, i, "ns");
 	}
 	return all_ns > listed_ns ? all_ns - listed_ns : 0;
 }
@@ -47,8 +38,9 @@ void tsi_describe_copier(struct rule_context *ctx, const char *part, const char 
 	double most_ns = 0, all_ns = 0;
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CALLERS); row++) {
-		double ns = number_of(ctx, row, by);
-		if (!is_copy(ctx, row) || !strstr(text_of(ctx, row, "name"), part))
+		double ns = tsi_rule_cell_real(ctx, CALLERS, row, by);
+		if (!is_copy(ctx, row) ||
+		    !strstr(tsi_rule_cell_text(ctx, CALLERS, row, "name"), part))
 			continue;
 		all_ns += ns + unlisted_ns(ctx, row);
 		if (ns > most_ns) {

@@ -152,7 +152,7 @@ static const struct line *find_line(const struct rule_context *ctx, const char *
 static void describe_row(struct rule_context *ctx, size_t row, const struct line *in_title)
 {
 	struct tscope_value name = tsi_rule_cell(ctx, LINES, row, "line");
-	double ratio = tsi_value_real(tsi_rule_cell(ctx, LINES, row, "ratio"));
+	double ratio = tsi_rule_cell_real(ctx, LINES, row, "ratio");
 	const struct line *line = name.kind == TSCOPE_VALUE_TEXT ? find_line(ctx, name.text) : NULL;
 
 	if (line && line != in_title && tsi_is_worth_naming(ratio))

@@ -109,16 +109,10 @@ double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_cl
 	return step_ns > 0 ? sum_ns / step_ns : NAN;
 }
 
-static const char *cell_text(const struct rule_context *ctx, const char *table, size_t row,
-			     const char *column)
-{
-	return tsi_value_text(tsi_rule_cell(ctx, table, row, column));
-}
-
 static bool is_of_cause(const struct rule_context *ctx, const char *table, size_t row,
 			const char *cause)
 {
-	return strcmp(cell_text(ctx, table, row, "cause"), cause) == 0;
+	return strcmp(tsi_rule_cell_text(ctx, table, row, "cause"), cause) == 0;
 }
 
 bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause)
@@ -127,8 +121,7 @@ bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause)
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
 		if (is_of_cause(ctx, CULPRITS, row, cause)) /* the largest of them */
-			return tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step")) <
-			       cause_ns / 2;
+			return tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step") < cause_ns / 2;
 	return false;
 }
 
@@ -147,8 +140,8 @@ static void describe_cause(struct rule_context *ctx, const struct idle_cause_row
 	if (!tsi_is_worth_naming(share))
 		return;
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS) && count < SHOWN_CULPRITS; row++) {
-		double part = tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step"));
-		const char *name = cell_text(ctx, CULPRITS, row, "name");
+		double part = tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step");
+		const char *name = tsi_rule_cell_text(ctx, CULPRITS, row, "name");
 		size_t length = strlen(culprits);
 		if (!is_of_cause(ctx, CULPRITS, row, cause->name) || *name == '\0' ||
 		    !tsi_is_worth_naming(part / step_ns))
@@ -184,8 +177,8 @@ static int64_t cell_number(const struct rule_context *ctx, size_t row, const cha
 /* Is the row of CALLERS about what a culprit names: "aten::mm", "cudaMalloc in aten::empty"? */
 static bool is_call_of(const struct rule_context *ctx, size_t row, const char *culprit)
 {
-	const char *name = cell_text(ctx, CALLERS, row, "name");
-	const char *op = cell_text(ctx, CALLERS, row, "op");
+	const char *name = tsi_rule_cell_text(ctx, CALLERS, row, "name");
+	const char *op = tsi_rule_cell_text(ctx, CALLERS, row, "op");
 	char whole[CULPRIT_CHARS * 4];
 
 	snprintf(whole, sizeof(whole), "%s%s%s", name, *op ? " in " : "", op);
@@ -196,10 +189,11 @@ static bool is_call_of(const struct rule_context *ctx, size_t row, const char *c
 static size_t row_of_caller(const struct rule_context *ctx, const char *culprit)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CALLERS); row++) {
-		double share = tsi_value_real(tsi_rule_cell(ctx, CALLERS, row, "share_ratio"));
+		double share = tsi_rule_cell_real(ctx, CALLERS, row, "share_ratio");
 		if (!is_call_of(ctx, row, culprit))
 			continue;
-		return share >= 0.5 && *cell_text(ctx, CALLERS, row, "source") ? row : SIZE_MAX;
+		return share >= 0.5 && *tsi_rule_cell_text(ctx, CALLERS, row, "source") ? row
+											: SIZE_MAX;
 	}
 	return SIZE_MAX;
 }
@@ -212,9 +206,8 @@ static const char *main_culprit(const struct rule_context *ctx, const struct idl
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
 		for (size_t i = 0; i < cause_count(claim); i++)
 			if (is_of_cause(ctx, CULPRITS, row, claim->causes[i]) &&
-			    tsi_value_real(tsi_rule_cell(ctx, CULPRITS, row, "ns_per_step")) >=
-				    all_ns / 2)
-				return cell_text(ctx, CULPRITS, row, "name");
+			    tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step") >= all_ns / 2)
+				return tsi_rule_cell_text(ctx, CULPRITS, row, "name");
 	return "";
 }
 
@@ -239,7 +232,7 @@ static struct caller_text describe_caller(const struct rule_context *ctx,
 	*row = *culprit ? row_of_caller(ctx, culprit) : SIZE_MAX;
 	if (*row == SIZE_MAX)
 		return text;
-	const char *source = cell_text(ctx, CALLERS, *row, "source");
+	const char *source = tsi_rule_cell_text(ctx, CALLERS, *row, "source");
 	const char *slash = strrchr(source, '/'), *open = strchr(source, '(');
 	bool has_folder = slash && (!open || slash < open);
 	snprintf(text.chars, sizeof(text.chars), ": %.60s in %.80s", call_words(culprit),
@@ -253,8 +246,8 @@ static void put_caller(struct rule_context *ctx, size_t row)
 {
 	struct tscope_subject *subject = tsi_rule_subject(ctx);
 
-	subject->source = known(cell_text(ctx, CALLERS, row, "source"));
-	subject->module = known(cell_text(ctx, CALLERS, row, "module"));
+	subject->source = known(tsi_rule_cell_text(ctx, CALLERS, row, "source"));
+	subject->module = known(tsi_rule_cell_text(ctx, CALLERS, row, "module"));
 	if (subject->module)
 		tsi_rule_detail(ctx, "in %.120s", subject->module);
 }
@@ -278,8 +271,8 @@ static void describe_gaps(struct rule_context *ctx, const struct idle_claim *cla
 		is_first = false;
 		subject->device = cell_number(ctx, row, "device");
 		subject->step = cell_number(ctx, row, "step");
-		subject->op = known(cell_text(ctx, GAPS, row, "operator"));
-		subject->call = known(cell_text(ctx, GAPS, row, "call"));
+		subject->op = known(tsi_rule_cell_text(ctx, GAPS, row, "operator"));
+		subject->call = known(tsi_rule_cell_text(ctx, GAPS, row, "call"));
 		tsi_rule_site(ctx, GAPS, row, "the longest gap");
 	}
 }

@@ -30,9 +30,8 @@ void tsi_describe_longest(struct rule_context *ctx, const char *table, size_t ro
 {
 	int64_t start_ns = tsi_rule_cell(ctx, table, row, "longest_start_ns").integer;
 
-	tsi_rule_detail(
-		ctx, "the longest at ts %" PRId64 ".%03d of rank %" PRId64 "'s trace, %s",
-		start_ns / 1000, (int)(start_ns % 1000),
-		tsi_rule_cell(ctx, table, row, "rank").integer,
-		tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, table, row, "longest_ns"))).chars);
+	tsi_rule_detail(ctx, "the longest at ts %" PRId64 ".%03d of rank %" PRId64 "'s trace, %s",
+			start_ns / 1000, (int)(start_ns % 1000),
+			tsi_rule_cell(ctx, table, row, "rank").integer,
+			tsi_time_text(tsi_rule_cell_real(ctx, table, row, "longest_ns")).chars);
 }

@@ -40,8 +40,8 @@ double tsi_piece_of(const char *precision)
 double tsi_kind_ns(const struct rule_context *ctx, const char *kind)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, KINDS); row++)
-		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, KINDS, row, "kind")), kind) == 0)
-			return tsi_value_real(tsi_rule_cell(ctx, KINDS, row, "total_ns"));
+		if (strcmp(tsi_rule_cell_text(ctx, KINDS, row, "kind"), kind) == 0)
+			return tsi_rule_cell_real(ctx, KINDS, row, "total_ns");
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static size_t find_kernel(const struct rule_context *ctx, const char *kernel)
 	size_t row = 0;
 
 	while (row < tsi_rule_rows(ctx, NAMES) &&
-	       strcmp(tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "name")), kernel) != 0)
+	       strcmp(tsi_rule_cell_text(ctx, NAMES, row, "name"), kernel) != 0)
 		row++;
 	return row;
 }

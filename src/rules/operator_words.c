@@ -23,12 +23,12 @@ size_t tsi_operator_rows(const struct rule_context *ctx)
 
 double tsi_operator_number(const struct rule_context *ctx, size_t row, const char *column)
 {
-	return tsi_value_real(tsi_rule_cell(ctx, OPERATORS, row, column));
+	return tsi_rule_cell_real(ctx, OPERATORS, row, column);
 }
 
 const char *tsi_operator_text(const struct rule_context *ctx, size_t row, const char *column)
 {
-	return tsi_value_text(tsi_rule_cell(ctx, OPERATORS, row, column));
+	return tsi_rule_cell_text(ctx, OPERATORS, row, column);
 }
 
 struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t row)

@@ -29,7 +29,7 @@ double tsi_opportunity_count(const struct rule_context *ctx, const char *fact)
 
 static const char *text(const struct rule_context *ctx, size_t row, const char *column)
 {
-	return tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, column));
+	return tsi_rule_cell_text(ctx, LAUNCHERS, row, column);
 }
 
 static int64_t integer(const struct rule_context *ctx, size_t row, const char *column)

@@ -19,7 +19,6 @@ void tsi_describe_pattern(struct rule_context *ctx, const char *pattern, const c
 {
 	tsi_rule_subject(ctx)->op = op;
 	for (size_t row = 0; row < tsi_rule_rows(ctx, PLACES); row++)
-		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, PLACES, row, "pattern")), pattern) ==
-		    0)
+		if (strcmp(tsi_rule_cell_text(ctx, PLACES, row, "pattern"), pattern) == 0)
 			tsi_rule_longest(ctx, PLACES, row);
 }

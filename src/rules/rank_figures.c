@@ -71,7 +71,7 @@ bool tsi_has_busiest_experts(const struct rule_context *ctx, int64_t rank)
 		return false;
 	for (size_t row = 0; row < tsi_rule_rows(ctx, table); row++)
 		if (tsi_rule_cell(ctx, table, row, "rank").integer == rank)
-			return tsi_value_real(tsi_rule_cell(ctx, table, row, "load_ratio")) >= 1.1;
+			return tsi_rule_cell_real(ctx, table, row, "load_ratio") >= 1.1;
 	return false;
 }
 
@@ -81,8 +81,7 @@ bool tsi_is_of_late_loaders(const struct rule_context *ctx, int64_t ns)
 	int64_t excess_ns = 0, ranks = tsi_rule_int(ctx, "distributed.world_size");
 
 	for (size_t row = 0; tsi_names_slow_rank(ctx) && row < tsi_rule_rows(ctx, table); row++)
-		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, table, row, "cause")),
-			   "slow_loader") == 0)
+		if (strcmp(tsi_rule_cell_text(ctx, table, row, "cause"), "slow_loader") == 0)
 			tsi_sum(&excess_ns,
 				tsi_rule_cell(ctx, table, row, "excess_ns_per_step").integer);
 	return ranks > 1 && excess_ns / ranks > ns / 2;
@@ -179,8 +178,7 @@ static double moving_in(const struct rule_context *ctx, const char *kind)
 	double sum_ns = 0;
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, table); row++)
-		if (!kind ||
-		    strcmp(tsi_value_text(tsi_rule_cell(ctx, table, row, "kind")), kind) == 0)
+		if (!kind || strcmp(tsi_rule_cell_text(ctx, table, row, "kind"), kind) == 0)
 			sum_ns += (double)tsi_rule_cell(ctx, table, row, "transfer_ns").integer;
 	return sum_ns;
 }

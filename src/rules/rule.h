@@ -87,6 +87,19 @@ static inline const char *tsi_value_text(struct tscope_value value)
 	return value.kind == TSCOPE_VALUE_TEXT ? value.text : "";
 }
 
+/* Cells as the above. */
+static inline double tsi_rule_cell_real(const struct rule_context *ctx, const char *table,
+					size_t row, const char *column)
+{
+	return tsi_value_real(tsi_rule_cell(ctx, table, row, column));
+}
+
+static inline const char *tsi_rule_cell_text(const struct rule_context *ctx, const char *table,
+					     size_t row, const char *column)
+{
+	return tsi_value_text(tsi_rule_cell(ctx, table, row, column));
+}
+
 /* Skips the rule: the input is not of the kind that it judges. */
 TSI_PRINTF(2, 3)
 void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...);

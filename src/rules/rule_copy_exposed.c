@@ -13,9 +13,9 @@ static void describe_direction(struct rule_context *ctx)
 {
 	if (tsi_rule_rows(ctx, DIRECTIONS) == 0)
 		return;
-	const char *direction = tsi_value_text(tsi_rule_cell(ctx, DIRECTIONS, 0, "direction"));
-	double ns = tsi_value_real(tsi_rule_cell(ctx, DIRECTIONS, 0, "total_ns"));
-	double speed = tsi_value_real(tsi_rule_cell(ctx, DIRECTIONS, 0, "bytes_per_second"));
+	const char *direction = tsi_rule_cell_text(ctx, DIRECTIONS, 0, "direction");
+	double ns = tsi_rule_cell_real(ctx, DIRECTIONS, 0, "total_ns");
+	double speed = tsi_rule_cell_real(ctx, DIRECTIONS, 0, "bytes_per_second");
 
 	if (isfinite(speed))
 		tsi_rule_detail(ctx, "mostly %s: %s in the trace, %.1f GB/s", direction,

@@ -25,7 +25,7 @@ static const char *main_direction(const struct rule_context *ctx)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, DIRECTIONS); row++)
 		if (is_pageable(ctx, row))
-			return tsi_value_text(tsi_rule_cell(ctx, DIRECTIONS, row, "direction"));
+			return tsi_rule_cell_text(ctx, DIRECTIONS, row, "direction");
 	return "";
 }
 
@@ -55,10 +55,8 @@ static double blocked_ratio(const struct rule_context *ctx)
 	double calls_ns = 0;
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, "launches.by_name"); row++)
-		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, "launches.by_name", row, "kind")),
-			   "memcpy") == 0)
-			calls_ns += tsi_value_real(
-				tsi_rule_cell(ctx, "launches.by_name", row, "total_ns"));
+		if (strcmp(tsi_rule_cell_text(ctx, "launches.by_name", row, "kind"), "memcpy") == 0)
+			calls_ns += tsi_rule_cell_real(ctx, "launches.by_name", row, "total_ns");
 	return calls_ns / tsi_rule_real(ctx, "copies.pageable_ns");
 }
 

@@ -14,7 +14,7 @@ static double busiest_load(const struct rule_context *ctx)
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, RANKS); row++)
 		if (tsi_rule_cell(ctx, RANKS, row, "rank").integer == busiest)
-			return tsi_value_real(tsi_rule_cell(ctx, RANKS, row, "load_ratio"));
+			return tsi_rule_cell_real(ctx, RANKS, row, "load_ratio");
 	return NAN;
 }
 

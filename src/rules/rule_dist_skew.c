@@ -67,7 +67,7 @@ static bool has_hold_up(struct rule_context *ctx)
 /* "step 3, one of 4 steps, by", "2 of 4 steps (3, 5), by up to" */
 static void describe_steps(char *text, size_t room, const struct rule_context *ctx)
 {
-	const char *steps = tsi_value_text(tsi_rule_cell(ctx, HOLD_UPS, 0, "steps"));
+	const char *steps = tsi_rule_cell_text(ctx, HOLD_UPS, 0, "steps");
 	int64_t count = tsi_rule_cell(ctx, HOLD_UPS, 0, "step_count").integer;
 	int64_t of = tsi_rule_cell(ctx, HOLD_UPS, 0, "of").integer;
 
@@ -83,17 +83,16 @@ static void describe_steps(char *text, size_t room, const struct rule_context *c
 /* "rank 2 held the others up in 2 of 4 steps (3, 5), by up to 60.27 ms (injected_delay)" */
 static void fire_hold_up(struct rule_context *ctx)
 {
-	const char *place = tsi_value_text(tsi_rule_cell(ctx, HOLD_UPS, 0, "place"));
+	const char *place = tsi_rule_cell_text(ctx, HOLD_UPS, 0, "place");
 	int64_t of = tsi_rule_cell(ctx, HOLD_UPS, 0, "of").integer;
 	int64_t rank = tsi_rule_cell(ctx, HOLD_UPS, 0, "rank").integer;
 	char steps[100], text[MAX_PLACE_TEXT];
 
 	describe_steps(steps, sizeof(steps), ctx);
-	tsi_rule_fire(
-		ctx, TSCOPE_SEVERITY_MED, "rank %" PRId64 " held the others up in %s %s%s%s%s",
-		rank, steps,
-		tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, HOLD_UPS, 0, "most_ns"))).chars,
-		*place ? " (" : "", tsi_short_place(text, place), *place ? ")" : "");
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
+		      "rank %" PRId64 " held the others up in %s %s%s%s%s", rank, steps,
+		      tsi_time_text(tsi_rule_cell_real(ctx, HOLD_UPS, 0, "most_ns")).chars,
+		      *place ? " (" : "", tsi_short_place(text, place), *place ? ")" : "");
 	tsi_rule_detail(ctx,
 			"%" PRId64 " step%s of %" PRId64
 			" ranks cannot show whether it is slow for good",

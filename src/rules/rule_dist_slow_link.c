@@ -16,19 +16,19 @@
 
 static double cell(const struct rule_context *ctx, size_t row, const char *column)
 {
-	return tsi_value_real(tsi_rule_cell(ctx, SLOW, row, column));
+	return tsi_rule_cell_real(ctx, SLOW, row, column);
 }
 
 static const char *text(const struct rule_context *ctx, size_t row, const char *column)
 {
-	return tsi_value_text(tsi_rule_cell(ctx, SLOW, row, column));
+	return tsi_rule_cell_text(ctx, SLOW, row, column);
 }
 
 /* Whether any link has two others to be compared with. */
 static bool can_compare(const struct rule_context *ctx)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, LINKS); row++)
-		if (!isnan(tsi_value_real(tsi_rule_cell(ctx, LINKS, row, "slowdown_ratio"))))
+		if (!isnan(tsi_rule_cell_real(ctx, LINKS, row, "slowdown_ratio")))
 			return true;
 	return false;
 }

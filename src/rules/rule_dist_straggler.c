@@ -70,7 +70,7 @@ struct slow {
 
 static bool has_basis(const struct rule_context *ctx, size_t row, const char *basis)
 {
-	return strcmp(tsi_value_text(tsi_rule_cell(ctx, SLOW_RANKS, row, "basis")), basis) == 0;
+	return strcmp(tsi_rule_cell_text(ctx, SLOW_RANKS, row, "basis"), basis) == 0;
 }
 
 static void find_slow(struct slow *slow, const struct rule_context *ctx)
@@ -79,7 +79,7 @@ static void find_slow(struct slow *slow, const struct rule_context *ctx)
 
 	*slow = (struct slow){ .count = 0 };
 	for (size_t row = 0; row < tsi_rule_rows(ctx, SLOW_RANKS); row++) {
-		double excess = tsi_value_real(tsi_rule_cell(ctx, SLOW_RANKS, row, "excess_ratio"));
+		double excess = tsi_rule_cell_real(ctx, SLOW_RANKS, row, "excess_ratio");
 		int64_t cost_ns = tsi_rule_cell(ctx, SLOW_RANKS, row, "gain_ns").integer;
 		int64_t rank = tsi_rule_cell(ctx, SLOW_RANKS, row, "rank").integer;
 
@@ -118,7 +118,7 @@ static const struct cause *cause_of(const struct rule_context *ctx, size_t row)
 
 	if (row == SIZE_MAX)
 		return NULL;
-	cause = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "cause"));
+	cause = tsi_rule_cell_text(ctx, CAUSES, row, "cause");
 	if (strcmp(cause, busy_experts.cause) == 0 &&
 	    tsi_has_busiest_experts(ctx, tsi_rule_cell(ctx, CAUSES, row, "rank").integer))
 		return &busy_experts;
@@ -132,18 +132,15 @@ static const struct cause *cause_of(const struct rule_context *ctx, size_t row)
 static void describe_stalls(char *text, size_t room, const struct rule_context *ctx,
 			    const struct slow *slow, const char *words)
 {
-	const char *steps =
-		tsi_value_text(tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_steps"));
+	const char *steps = tsi_rule_cell_text(ctx, SLOW_RANKS, slow->row, "stall_steps");
 	bool is_short = strlen(steps) <= MAX_STEPS_TEXT; /* else they are in the table */
 
-	snprintf(
-		text, room, "stalls in %" PRId64 " of %" PRId64 " steps%s%s%s, up to %s%s%s%s",
-		tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_count").integer,
-		tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_of").integer, is_short ? " (" : "",
-		is_short ? steps : "", is_short ? ")" : "",
-		tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_ns")))
-			.chars,
-		*words ? " (" : "", words, *words ? ")" : "");
+	snprintf(text, room, "stalls in %" PRId64 " of %" PRId64 " steps%s%s%s, up to %s%s%s%s",
+		 tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_count").integer,
+		 tsi_rule_cell(ctx, SLOW_RANKS, slow->row, "stall_of").integer,
+		 is_short ? " (" : "", is_short ? steps : "", is_short ? ")" : "",
+		 tsi_time_text(tsi_rule_cell_real(ctx, SLOW_RANKS, slow->row, "stall_ns")).chars,
+		 *words ? " (" : "", words, *words ? ")" : "");
 }
 
 /* "arrives 383.00 ms late (host, before all_reduce #2)" or "is 4.0 % slower than the others" */
@@ -156,8 +153,8 @@ static void describe_lateness(char *text, size_t room, const struct rule_context
 	char short_place[MAX_PLACE_TEXT];
 
 	if (row != SIZE_MAX) {
-		before = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "before"));
-		place = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "place"));
+		before = tsi_rule_cell_text(ctx, CAUSES, row, "before");
+		place = tsi_rule_cell_text(ctx, CAUSES, row, "place");
 	}
 	if (*place)
 		words = tsi_short_place(short_place, place);
@@ -165,8 +162,7 @@ static void describe_lateness(char *text, size_t room, const struct rule_context
 		describe_stalls(text, room, ctx, slow, words);
 	else if (*before)
 		snprintf(text, room, "arrives %s late (%s%sbefore %.40s)",
-			 tsi_time_text(tsi_value_real(tsi_rule_cell(ctx, CAUSES, row, "late_ns")))
-				 .chars,
+			 tsi_time_text(tsi_rule_cell_real(ctx, CAUSES, row, "late_ns")).chars,
 			 words, *words ? ", " : "", before);
 	else
 		snprintf(text, room, "%s %.1f %% %s than the others%s%s%s",
@@ -199,12 +195,12 @@ static void explain(struct rule_context *ctx, const struct slow *slow)
 
 	if (row == SIZE_MAX)
 		return;
-	const char *detail = tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "detail"));
+	const char *detail = tsi_rule_cell_text(ctx, CAUSES, row, "detail");
 	if (*detail)
 		tsi_rule_detail(ctx, "%s%s", slow->count > 1 ? "that one: " : "", detail);
 	if (cause)
 		tsi_rule_advice(ctx, cause->advice);
-	if (!*tsi_value_text(tsi_rule_cell(ctx, CAUSES, row, "place")))
+	if (!*tsi_rule_cell_text(ctx, CAUSES, row, "place"))
 		return;
 	tsi_describe_longest(ctx, CAUSES, row);
 	if (cause && strcmp(cause->cause, "slow_host") == 0)
@@ -215,8 +211,8 @@ static void name_groups(struct rule_context *ctx)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GROUPS); row++)
 		tsi_rule_detail(ctx, "%s %s: %" PRId64 " of its %" PRId64 " ranks are slow",
-				tsi_value_text(tsi_rule_cell(ctx, GROUPS, row, "kind")),
-				tsi_value_text(tsi_rule_cell(ctx, GROUPS, row, "name")),
+				tsi_rule_cell_text(ctx, GROUPS, row, "kind"),
+				tsi_rule_cell_text(ctx, GROUPS, row, "name"),
 				tsi_rule_cell(ctx, GROUPS, row, "late_count").integer,
 				tsi_rule_cell(ctx, GROUPS, row, "rank_count").integer);
 }
@@ -252,8 +248,7 @@ static bool looks_slow(struct rule_context *ctx)
 	bool looks_slow = false;
 
 	for (size_t i = 0; i < tsi_rule_rows(ctx, "distributed.ranks"); i++)
-		looks_slow |= tsi_value_real(
-				      tsi_rule_cell(ctx, "distributed.ranks", i, "excess_ratio")) >=
+		looks_slow |= tsi_rule_cell_real(ctx, "distributed.ranks", i, "excess_ratio") >=
 			      tsi_rule_parameter(ctx, "threshold");
 	return looks_slow;
 }

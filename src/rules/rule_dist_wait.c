@@ -27,7 +27,7 @@ static struct late find_late(const struct rule_context *ctx)
 	double sum_ns = 0;
 
 	for (size_t row = 0; row < count; row++) {
-		double wait_ns = tsi_value_real(tsi_rule_cell(ctx, RANKS, row, "mean_wait_ns"));
+		double wait_ns = tsi_rule_cell_real(ctx, RANKS, row, "mean_wait_ns");
 
 		sum_ns += wait_ns;
 		if (wait_ns < late.wait_ns) {
@@ -44,12 +44,12 @@ static struct late find_late(const struct rule_context *ctx)
 static bool is_busiest(const struct rule_context *ctx, size_t row)
 {
 	size_t count = tsi_rule_rows(ctx, LOCAL);
-	double own = tsi_value_real(tsi_rule_cell(ctx, LOCAL, row, "excess_ratio"));
+	double own = tsi_rule_cell_real(ctx, LOCAL, row, "excess_ratio");
 
 	if (count != tsi_rule_rows(ctx, RANKS))
 		return true;
 	for (size_t i = 0; i < count; i++)
-		if (!(tsi_value_real(tsi_rule_cell(ctx, LOCAL, i, "excess_ratio")) <= own))
+		if (!(tsi_rule_cell_real(ctx, LOCAL, i, "excess_ratio") <= own))
 			return false;
 	return true;
 }

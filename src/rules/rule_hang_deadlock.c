@@ -14,9 +14,9 @@ static const char *plural(const char *ranks)
 /* "ranks 0, 2-3 wait in all_reduce #7 of group 2 for rank 1" */
 static void describe_link(struct rule_context *ctx, size_t row)
 {
-	const char *ranks = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "ranks"));
-	const char *call = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "call"));
-	const char *others = tsi_value_text(tsi_rule_cell(ctx, "hang.chain", row, "waits_for"));
+	const char *ranks = tsi_rule_cell_text(ctx, "hang.chain", row, "ranks");
+	const char *call = tsi_rule_cell_text(ctx, "hang.chain", row, "call");
+	const char *others = tsi_rule_cell_text(ctx, "hang.chain", row, "waits_for");
 
 	tsi_rule_detail(ctx, "rank%s %.40s wait%s in %.100s for rank%s %.40s", plural(ranks), ranks,
 			*plural(ranks) ? "" : "s", call, plural(others), others);

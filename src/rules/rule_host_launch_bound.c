@@ -19,8 +19,7 @@ static void describe_launches(struct rule_context *ctx, double count)
 static bool has_graph_launches(const struct rule_context *ctx)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CALLS); row++)
-		if (strcmp(tsi_value_text(tsi_rule_cell(ctx, CALLS, row, "kind")),
-			   "graph_launch") == 0)
+		if (strcmp(tsi_rule_cell_text(ctx, CALLS, row, "kind"), "graph_launch") == 0)
 			return true;
 	return false;
 }

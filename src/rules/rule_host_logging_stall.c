@@ -10,8 +10,7 @@ static size_t find_cause(const struct rule_context *ctx, const char *cause)
 	size_t row = 0, count = tsi_rule_rows(ctx, "python.by_cause");
 
 	while (row < count &&
-	       strcmp(tsi_value_text(tsi_rule_cell(ctx, "python.by_cause", row, "cause")), cause) !=
-		       0)
+	       strcmp(tsi_rule_cell_text(ctx, "python.by_cause", row, "cause"), cause) != 0)
 		row++;
 	return row;
 }
@@ -27,9 +26,8 @@ static void describe_part(struct rule_context *ctx, const char *cause, const cha
 	if (row == tsi_rule_rows(ctx, "python.by_cause"))
 		tsi_rule_detail(ctx, "%s %.1f %%", words, 100 * share);
 	else
-		tsi_rule_detail(
-			ctx, "%s %.1f %%, mostly in %s", words, 100 * share,
-			tsi_value_text(tsi_rule_cell(ctx, "python.by_cause", row, "function")));
+		tsi_rule_detail(ctx, "%s %.1f %%, mostly in %s", words, 100 * share,
+				tsi_rule_cell_text(ctx, "python.by_cause", row, "function"));
 }
 
 static void evaluate_host_logging_stall(struct rule_context *ctx)

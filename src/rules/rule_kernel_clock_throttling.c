@@ -27,14 +27,14 @@ static bool has_enough(struct rule_context *ctx)
 static void describe_kernels(struct rule_context *ctx)
 {
 	for (size_t i = 0; i < tsi_rule_rows(ctx, KERNELS); i++) {
-		const char *name = tsi_value_text(tsi_rule_cell(ctx, KERNELS, i, "name"));
+		const char *name = tsi_rule_cell_text(ctx, KERNELS, i, "name");
 		tsi_rule_longest(ctx, KERNELS, i);
 		if (i > 0)
 			continue;
 		tsi_rule_subject(ctx)->kernel = name;
 		tsi_rule_detail(ctx, "%s: %.1f \xc2\xb5s, then %.1f \xc2\xb5s", name,
-				tsi_value_real(tsi_rule_cell(ctx, KERNELS, i, "early_ns")) / 1e3,
-				tsi_value_real(tsi_rule_cell(ctx, KERNELS, i, "late_ns")) / 1e3);
+				tsi_rule_cell_real(ctx, KERNELS, i, "early_ns") / 1e3,
+				tsi_rule_cell_real(ctx, KERNELS, i, "late_ns") / 1e3);
 	}
 }
 

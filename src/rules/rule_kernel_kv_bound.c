@@ -13,9 +13,9 @@ static void describe_attention(struct rule_context *ctx)
 	double keys = tsi_rule_real(ctx, "inference.kv_tokens");
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, KINDS); row++) {
-		const char *phase = tsi_value_text(tsi_rule_cell(ctx, KINDS, row, "phase"));
-		const char *kind = tsi_value_text(tsi_rule_cell(ctx, KINDS, row, "kind"));
-		double ratio = tsi_value_real(tsi_rule_cell(ctx, KINDS, row, "ratio"));
+		const char *phase = tsi_rule_cell_text(ctx, KINDS, row, "phase");
+		const char *kind = tsi_rule_cell_text(ctx, KINDS, row, "kind");
+		double ratio = tsi_rule_cell_real(ctx, KINDS, row, "ratio");
 
 		if (strcmp(phase, "decode") != 0 || strcmp(kind, "attention") != 0)
 			continue;

@@ -37,12 +37,12 @@ struct small_kernels {
 
 static double number(const struct rule_context *ctx, size_t row, const char *column)
 {
-	return tsi_value_real(tsi_rule_cell(ctx, KERNELS, row, column));
+	return tsi_rule_cell_real(ctx, KERNELS, row, column);
 }
 
 static const char *text(const struct rule_context *ctx, size_t row, const char *column)
 {
-	return tsi_value_text(tsi_rule_cell(ctx, KERNELS, row, column));
+	return tsi_rule_cell_text(ctx, KERNELS, row, column);
 }
 
 /* Does it move what its operator must move about as fast as the device can? */

@@ -15,11 +15,11 @@ static double count_fills(const struct rule_context *ctx)
 	double count = 0;
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, LAUNCHERS); row++) {
-		const char *remedy = tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "remedy"));
-		const char *op = tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "operator"));
+		const char *remedy = tsi_rule_cell_text(ctx, LAUNCHERS, row, "remedy");
+		const char *op = tsi_rule_cell_text(ctx, LAUNCHERS, row, "operator");
 		if (strcmp(remedy, "optimizer") == 0 &&
 		    (strcmp(op, "aten::fill_") == 0 || strcmp(op, "aten::zero_") == 0))
-			count += tsi_value_real(tsi_rule_cell(ctx, LAUNCHERS, row, "count"));
+			count += tsi_rule_cell_real(ctx, LAUNCHERS, row, "count");
 	}
 	return count / tsi_rule_real(ctx, "opportunities.step_count");
 }

@@ -28,10 +28,10 @@ static void place_softmax(struct rule_context *ctx)
 	size_t row = 0, count = tsi_rule_rows(ctx, LAUNCHERS);
 
 	while (row < count &&
-	       !strstr(tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "operator")), "softmax"))
+	       !strstr(tsi_rule_cell_text(ctx, LAUNCHERS, row, "operator"), "softmax"))
 		row++;
 	if (row < count)
-		tsi_place_kernel(ctx, tsi_value_text(tsi_rule_cell(ctx, LAUNCHERS, row, "name")));
+		tsi_place_kernel(ctx, tsi_rule_cell_text(ctx, LAUNCHERS, row, "name"));
 }
 
 static void evaluate_kernel_unfused_attention(struct rule_context *ctx)

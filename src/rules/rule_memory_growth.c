@@ -81,15 +81,14 @@ static void describe_site(struct rule_context *ctx)
 	size_t most = 0;
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, "snapshot.growth"); row++) {
-		double bytes =
-			tsi_value_real(tsi_rule_cell(ctx, "snapshot.growth", row, "growth_bytes"));
+		double bytes = tsi_rule_cell_real(ctx, "snapshot.growth", row, "growth_bytes");
 
 		if (bytes > most_bytes) {
 			most_bytes = bytes;
 			most = row;
 		}
 	}
-	const char *site = tsi_value_text(tsi_rule_cell(ctx, "snapshot.growth", most, "site"));
+	const char *site = tsi_rule_cell_text(ctx, "snapshot.growth", most, "site");
 	if (most_bytes > 0 && site[0] != '\0')
 		tsi_rule_detail(ctx, "most of it, %s, at %.200s",
 				tsi_scaled_text(most_bytes, QUANTITY_SIZE).chars, site);

@@ -43,9 +43,8 @@ static bool is_live_growing(const struct rule_context *ctx)
 /* The site that grew most, if known. */
 static void describe_site(struct rule_context *ctx)
 {
-	const char *site = tsi_value_text(tsi_rule_cell(ctx, "host_memory.by_growth", 0, "site"));
-	double bytes =
-		tsi_value_real(tsi_rule_cell(ctx, "host_memory.by_growth", 0, "growth_bytes"));
+	const char *site = tsi_rule_cell_text(ctx, "host_memory.by_growth", 0, "site");
+	double bytes = tsi_rule_cell_real(ctx, "host_memory.by_growth", 0, "growth_bytes");
 
 	if (tsi_rule_rows(ctx, "host_memory.by_growth") > 0 && site[0] != '\0')
 		tsi_rule_detail(ctx, "most of it, %s, at %.200s",

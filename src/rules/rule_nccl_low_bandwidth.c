@@ -38,7 +38,7 @@ struct slow_size { /* the large messages below the threshold */
 static double cell(const struct rule_context *ctx, const char *table, size_t row,
 		   const char *column)
 {
-	return tsi_value_real(tsi_rule_cell(ctx, table, row, column));
+	return tsi_rule_cell_real(ctx, table, row, column);
 }
 
 static struct size read_labels(const struct rule_context *ctx, const char *table, size_t row)
@@ -46,7 +46,7 @@ static struct size read_labels(const struct rule_context *ctx, const char *table
 	struct tscope_value on_host = tsi_rule_cell(ctx, table, row, "on_host");
 
 	return (struct size){
-		.kind = tsi_value_text(tsi_rule_cell(ctx, table, row, "kind")),
+		.kind = tsi_rule_cell_text(ctx, table, row, "kind"),
 		.span = "",
 		.is_on_host = on_host.kind == TSCOPE_VALUE_FLAG && on_host.flag,
 		.bytes = cell(ctx, table, row, "message_bytes"),
@@ -73,7 +73,7 @@ static struct size read_transfer(const struct rule_context *ctx, size_t row)
 	struct size size = read_labels(ctx, TRANSFERS, row);
 	double bus = cell(ctx, TRANSFERS, row, "bus_bytes_per_second");
 
-	size.span = tsi_value_text(tsi_rule_cell(ctx, TRANSFERS, row, "span"));
+	size.span = tsi_rule_cell_text(ctx, TRANSFERS, row, "span");
 	size.total_ns =
 		cell(ctx, TRANSFERS, row, "transfer_ns") * cell(ctx, TRANSFERS, row, "count");
 	if (bus > 0)

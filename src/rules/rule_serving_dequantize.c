@@ -11,10 +11,10 @@
 /* A product that dequantizes its operand itself is of another kind. */
 static bool is_dequantizing(const struct rule_context *ctx, size_t row)
 {
-	const char *name = tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "name"));
+	const char *name = tsi_rule_cell_text(ctx, NAMES, row, "name");
 
 	return (strstr(name, "dequant") || strstr(name, "Dequant")) &&
-	       strcmp(tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "kind")), "quantize") == 0;
+	       strcmp(tsi_rule_cell_text(ctx, NAMES, row, "kind"), "quantize") == 0;
 }
 
 static void evaluate_serving_dequantize(struct rule_context *ctx)
@@ -31,7 +31,7 @@ static void evaluate_serving_dequantize(struct rule_context *ctx)
 		if (ns <= most_ns)
 			continue;
 		most_ns = ns;
-		most = tsi_value_text(tsi_rule_cell(ctx, NAMES, row, "name"));
+		most = tsi_rule_cell_text(ctx, NAMES, row, "name");
 	}
 	double share = (double)sum_ns / (double)tsi_rule_int(ctx, "device_busy.span_ns");
 	int64_t count = tsi_rule_int(ctx, "inference.iteration_count");

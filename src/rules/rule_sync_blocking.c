@@ -47,8 +47,8 @@ static void describe_caller(struct rule_context *ctx)
 {
 	if (tsi_rule_rows(ctx, SYNCS) == 0)
 		return;
-	const char *op = tsi_value_text(tsi_rule_cell(ctx, SYNCS, 0, "op"));
-	const char *call = tsi_value_text(tsi_rule_cell(ctx, SYNCS, 0, "call"));
+	const char *op = tsi_rule_cell_text(ctx, SYNCS, 0, "op");
+	const char *call = tsi_rule_cell_text(ctx, SYNCS, 0, "call");
 	int64_t count = tsi_rule_cell(ctx, SYNCS, 0, "count").integer;
 	int64_t total_ns = tsi_rule_cell(ctx, SYNCS, 0, "total_ns").integer;
 
