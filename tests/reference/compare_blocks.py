@@ -8,11 +8,11 @@ none that are alike, nothing may be found.
 usage: compare_blocks.py TSCOPE [ROUNDS [FIRST_SEED]]
 """
 import json
-import pathlib
 import random
 import subprocess
 import sys
-import tempfile
+
+import seeds
 
 LEAST = 4  # layers in a row that are alike
 ATTENTION, EMBEDDING, SAMPLING = "flash_fwd_kernel", "embedding_kernel", "topk_topp_sampling_kernel"
@@ -95,20 +95,5 @@ def check(program, seed, folder):
         yield f"odd blocks {odd}, in truth {expected}"
 
 
-def main():
-    program = str(pathlib.Path(sys.argv[1]).resolve())
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    wrong = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, first + rounds):
-            found = list(check(program, seed, pathlib.Path(folder)))
-            wrong += bool(found)
-            for difference in found:
-                print(f"seed {seed}: {difference}")
-    print(f"{rounds - wrong} of {rounds} traces agree")
-    return wrong > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(seeds.main(check, 300))

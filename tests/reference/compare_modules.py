@@ -8,13 +8,12 @@ usage: compare_modules.py TSCOPE [ROUNDS [FIRST_SEED]]
 import bisect
 import collections
 import json
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 import make_modules
+import seeds
 
 SUMS = ("forward_ns", "backward_ns", "comm_ns", "copy_ns", "kernel_count", "launch_count",
         "sync_count", "sync_ns", "call_count", "repeated_count", "flops", "host_ns")
@@ -370,6 +369,8 @@ def compare_under(program, path, truth, rng):
 
 def check(program, seed, folder):
     text, writer = make_modules.random_trace(seed)
+    folder = folder / "step_14"
+    folder.mkdir(exist_ok=True)
     path = folder / "trace.json"
     path.write_text(text)
     for old in [*folder.glob("kernel_*"), *folder.parent.glob("kernel_*")]:
@@ -388,22 +389,5 @@ def check(program, seed, folder):
             *compare_callers(facts["sources"], truth, writer, windows_of(writer, facts))]
 
 
-def main():
-    program = str(pathlib.Path(sys.argv[1]).resolve())
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    wrong = 0
-    with tempfile.TemporaryDirectory() as folder:
-        step = pathlib.Path(folder) / "step_14"
-        step.mkdir()
-        for seed in range(first, first + rounds):
-            found = check(program, seed, step)
-            wrong += bool(found)
-            for difference in found[:8]:
-                print(f"seed {seed}: {difference}")
-    print(f"{rounds - wrong} of {rounds} traces agree")
-    return wrong > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(seeds.main(check, 300))

@@ -8,13 +8,12 @@ usage: compare_serving.py TSCOPE [ROUNDS [FIRST_SEED]]
 """
 import json
 import math
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 import make_serving
+import seeds
 import serving_captures
 
 
@@ -87,23 +86,12 @@ def compare_phases(program, seed, folder):
             for key in {**found, **truth} if found.get(key) != truth.get(key)]
 
 
-def main():
-    program = str(pathlib.Path(sys.argv[1]).resolve())
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    wrong = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, first + rounds):
-            found = check(program, seed, pathlib.Path(folder))
-            found += check_joins(program, seed, pathlib.Path(folder))
-            if seed % 4 == 0:
-                found += compare_phases(program, seed, pathlib.Path(folder))
-            wrong += bool(found)
-            for difference in found:
-                print(f"seed {seed}: {difference}")
-    print(f"{rounds - wrong} of {rounds} traces agree")
-    return wrong > 0
+def compare(program, seed, folder):
+    yield from check(program, seed, folder)
+    yield from check_joins(program, seed, folder)
+    if seed % 4 == 0:
+        yield from compare_phases(program, seed, folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(seeds.main(compare, 200))
