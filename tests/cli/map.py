@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import differences
+
 # Captures are joined to replays where one reading has both.
 JOINED = {"serving_capture", "serving_graphs"}
 GATES = ("straggler", "step_time.mean_ns>1", "severity>=med")
@@ -41,17 +43,6 @@ def without_ignored(document):
     if isinstance(document, list):
         return [without_ignored(item) for item in document]
     return document
-
-
-def differences(a, b, place=""):
-    if isinstance(a, dict) and isinstance(b, dict):
-        for key in sorted(set(a) | set(b)):
-            yield from differences(a.get(key, "absent"), b.get(key, "absent"), f"{place}/{key}")
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        for i, (left, right) in enumerate(zip(a, b)):
-            yield from differences(left, right, f"{place}/{i}")
-    elif a != b:
-        yield f"{place}: {str(a)[:100]} directly, {str(b)[:100]} mapped"
 
 
 def map_shards(program, path, folder, count):
@@ -101,7 +92,7 @@ def compare(program, path, shard_counts, random_numbers):
             for name, paths in (("folder", [folder]), ("file", [merged]), ("merge", [whole]),
                                 ("twice", [*files[:half], merged])):
                 mapped = report(program, *paths)
-                found = list(differences(direct[1], mapped[1]))
+                found = list(differences.between(direct[1], mapped[1], "mapped"))
                 if mapped[0] != direct[0] or mapped[2] != direct[2]:
                     found.append(f"exit {direct[0]} and {direct[2][:200]!r} directly, "
                                  f"{mapped[0]} and {mapped[2][:200]!r} mapped")

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import differences
+
 GATES = ("straggler", "step_time.mean_ns>1", "severity>=med", "budget.compute_total_ns>1", "memory.peak_alloc_bytes>1")
 KEPT = ("facts", "ranks", "findings", "not_evaluated", "gates")
 
@@ -22,17 +24,6 @@ def report(tscope, path, *options):
     gates = [word for gate in GATES for word in ("--fail-on", gate)]
     return subprocess.run([tscope, "report", "--full", "--format", "json", *gates, *options, path],
                           capture_output=True, check=False)
-
-
-def differences(a, b, place=""):
-    if isinstance(a, dict) and isinstance(b, dict):
-        for key in sorted(set(a) | set(b)):
-            yield from differences(a.get(key, "absent"), b.get(key, "absent"), f"{place}/{key}")
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        for i, (left, right) in enumerate(zip(a, b)):
-            yield from differences(left, right, f"{place}/{i}")
-    elif a != b:
-        yield f"{place}: {str(a)[:80]!r} directly, {str(b)[:80]!r} saved"
 
 
 def figures(document):
@@ -53,7 +44,7 @@ def compare(tscope, path, folder):
     again = report(tscope, saved)
     if not again.stdout:
         return [again.stderr.decode()[:300]]
-    found = list(differences(figures(document), figures(json.loads(again.stdout))))
+    found = list(differences.between(figures(document), figures(json.loads(again.stdout)), "saved"))
     strict = [report(tscope, of, "--strict").returncode for of in (path, saved)]
     for name, pair in (("exit", [direct.returncode, again.returncode]), ("strict exit", strict)):
         if pair[0] != pair[1]:
