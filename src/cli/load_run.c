@@ -14,11 +14,61 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum exit_code judge_other(const struct tscope_run_other *other, bool is_strict)
+/*
+ * Files that are not in the report. A folder may have thousands for one reason: of each reason a
+ * few are named, the others counted.
+ */
+struct left_out {
+	struct {
+		const char *text; /* borrowed of the run */
+		size_t count;
+	} reasons[16];
+	size_t reason_count;
+	size_t more_count; /* for still other reasons */
+};
+
+enum { NAMED_FILES = 4 };
+
+static void say_left_out(struct left_out *left_out, const struct tscope_run_other *other)
+{
+	size_t i = 0;
+
+	while (i < left_out->reason_count && strcmp(left_out->reasons[i].text, other->reason) != 0)
+		i++;
+	if (i == sizeof(left_out->reasons) / sizeof(left_out->reasons[0])) {
+		left_out->more_count++;
+		return;
+	}
+	if (i == left_out->reason_count)
+		left_out->reasons[left_out->reason_count++].text = other->reason;
+	if (++left_out->reasons[i].count <= NAMED_FILES)
+		say_about(other->path, other->reason, "; it is not in the report");
+}
+
+static void say_counts(const struct left_out *left_out)
+{
+	static const char rest[] = "; they are not in the report (--format json names them)";
+	char text[40];
+
+	for (size_t i = 0; i < left_out->reason_count; i++) {
+		if (left_out->reasons[i].count <= NAMED_FILES)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%zu more files: ", left_out->reasons[i].count - NAMED_FILES);
+		say(text, left_out->reasons[i].text, rest);
+	}
+	if (left_out->more_count > 0) {
+		snprintf(text, sizeof(text), "%zu more files", left_out->more_count);
+		say(text, " for other reasons", rest);
+	}
+}
+
+static enum exit_code judge_other(struct left_out *left_out, const struct tscope_run_other *other,
+				  bool is_strict)
 {
 	if (!other->is_problem)
 		return EXIT_CODE_OK;
-	say_about(other->path, other->reason, "; it is not in the report");
+	say_left_out(left_out, other);
 	return is_strict || other->is_named ? EXIT_CODE_INPUT : EXIT_CODE_OK;
 }
 
@@ -91,6 +141,7 @@ static enum exit_code judge_names(const struct tscope_run *run, const struct opt
 enum exit_code judge_run(const struct tscope_run *run, const struct options *options)
 {
 	bool is_strict = options->strict;
+	struct left_out left_out = { 0 };
 	enum exit_code code =
 		worse(judge_names(run, options), judge_warmup(tscope_run_input(run, 0).path,
 							      tscope_run_analysis(run), options));
@@ -106,8 +157,9 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);
 
-		code = worse(code, judge_other(&other, is_strict));
+		code = worse(code, judge_other(&left_out, &other, is_strict));
 	}
+	say_counts(&left_out);
 	if (tscope_run_missing_ranks(run)) {
 		bool is_saved = tscope_run_input(run, 0).kind == TSCOPE_INPUT_REPORT;
 
@@ -179,6 +231,7 @@ enum exit_code load_run(struct tscope_run **run, const struct options *options)
 
 enum exit_code load_runs(struct tscope_runs **runs, const struct options *options)
 {
+	struct left_out left_out = { 0 };
 	struct loading loading;
 	enum tscope_status status;
 	enum exit_code code;
@@ -195,8 +248,9 @@ enum exit_code load_runs(struct tscope_runs **runs, const struct options *option
 	for (size_t i = 0; i < tscope_runs_other_count(*runs); i++) {
 		struct tscope_run_other other = tscope_runs_other(*runs, i);
 
-		code = worse(code, judge_other(&other, options->strict));
+		code = worse(code, judge_other(&left_out, &other, options->strict));
 	}
+	say_counts(&left_out);
 	return code;
 }
 

@@ -716,7 +716,7 @@ static void nothing_to_analyse_is_said_with_its_reason(void **state)
 	t = test_trace_new();
 	test_event(t, &(struct raw_event){ .phase = 'M', .name = TSI_STR("process_name") });
 	test_event(t, &(struct raw_event){ .phase = 'M', .name = TSI_STR("thread_name") });
-	check_empty(t, "2 metadata events only");
+	check_empty(t, "nothing but metadata (2 events)");
 
 	t = test_trace_new();
 	test_mark(t, 'i', "x", 1, 0);

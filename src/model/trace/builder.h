@@ -42,7 +42,7 @@ struct event_sink *tsi_builder_sink(struct builder *builder);
  * Makes the trace of what has come so far (also after an error of the
  * decoder). The trace is the caller's; the builder stays to be freed.
  * TSCOPE_E_EMPTY: no timed event is left to analyse; the message says what there was instead
- * ("242 metadata events only", "the profiler's schedule never reached its active phase").
+ * ("nothing but metadata (242 events)", "the profiler's schedule never reached its active phase").
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_builder_finish(struct builder *builder, struct tscope_trace **ret,

@@ -99,7 +99,8 @@ static enum tscope_status fail_empty(const struct builder *b, struct tscope_erro
 				"or profile without a schedule",
 				count);
 	if (count && metadata_count == count)
-		return tsi_fail(err, TSCOPE_E_EMPTY, "%" PRIu64 " metadata events only", count);
+		return tsi_fail(err, TSCOPE_E_EMPTY, "nothing but metadata (%" PRIu64 " event%s)",
+				count, count == 1 ? "" : "s");
 	char kinds[512] = ""; /* each of the seven has less than 40 characters */
 	list_other_kinds(b->trace, kinds, sizeof(kinds));
 	return tsi_fail(err, TSCOPE_E_EMPTY, "none of %" PRIu64 " events is timed work%s", count,
