@@ -2,7 +2,13 @@
 /* Allocations that fail on demand. The linker sends calls of malloc to __wrap_malloc, and so on. */
 #include "fail_alloc.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 /* Calls until the one that fails; 0 and below: it has failed. */
 static atomic_long calls_left;
@@ -26,6 +32,45 @@ bool fail_alloc_stop(void)
 {
 	atomic_store(&is_armed, false);
 	return atomic_load(&calls_left) <= 0;
+}
+
+bool alloc_sweep_next(struct alloc_sweep *sweep)
+{
+	assert_false(atomic_load(&is_armed));
+	if (sweep->round_count > sweep->failed_count) {
+		if (sweep->failed_count < (sweep->at_least ? sweep->at_least : 1))
+			fail_msg("%zu allocations only", sweep->failed_count);
+		return false;
+	}
+	sweep->round_count++;
+	sweep->err = (struct tscope_error){ 0 };
+	return true;
+}
+
+void alloc_sweep_start(const struct alloc_sweep *sweep)
+{
+	fail_alloc_at(sweep->round_count);
+}
+
+bool alloc_sweep_stop(struct alloc_sweep *sweep)
+{
+	sweep->has_failed = fail_alloc_stop();
+	sweep->failed_count += sweep->has_failed;
+	return sweep->has_failed;
+}
+
+void alloc_sweep_check(struct alloc_sweep *sweep, enum tscope_status status)
+{
+	const struct tscope_error *err = &sweep->err;
+	bool has_failed = alloc_sweep_stop(sweep);
+	bool is_lack = status == TSCOPE_E_NOMEM && err->status == TSCOPE_E_NOMEM &&
+		       strstr(err->message, "out of memory");
+	bool is_fine = status == TSCOPE_OK && err->status == TSCOPE_OK;
+
+	if (has_failed ? !is_lack && !(is_fine && sweep->may_survive) : !is_fine)
+		fail_msg("allocation %zu %s: status %d, error %d \"%s\"", sweep->round_count,
+			 has_failed ? "failed" : "was not needed", status, err->status,
+			 err->message);
 }
 
 static bool fails_now(void)

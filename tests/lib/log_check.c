@@ -172,16 +172,10 @@ static enum tscope_status try_fill(const struct kept_log *kept, struct tscope_er
 void check_fill_allocations(struct test_trace *t)
 {
 	struct kept_log kept = keep_log(t);
-	struct tscope_error err = { 0 };
-	size_t n = 1;
 
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status = try_fill(&kept, &err);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-	}
-	assert_true(n > 15);
+	struct alloc_sweep sweep = { .at_least = 15 };
+
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, try_fill(&kept, &sweep.err));
 	kept_log_free(&kept);
 }

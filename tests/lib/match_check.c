@@ -64,8 +64,8 @@ static void add_matches(struct test_text *text, const struct world *world)
 
 void find_matches(struct test_world *w)
 {
-	assert_int_equal(test_stage(tsi_world_find_groups, w->world), TSCOPE_OK);
-	assert_int_equal(test_stage(tsi_world_find_matches, w->world), TSCOPE_OK);
+	assert_int_equal(test_stage(tsi_world_find_groups, w->world, NULL), TSCOPE_OK);
+	assert_int_equal(test_stage(tsi_world_find_matches, w->world, NULL), TSCOPE_OK);
 }
 
 struct test_world *match_world(const struct match_case *c, const char *members)

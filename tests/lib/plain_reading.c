@@ -98,18 +98,12 @@ void plain_check_cuts(const struct plain_reader *reader, const void *data, size_
 
 void plain_check_allocations(const struct plain_reader *reader, const void *data, size_t length)
 {
-	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
+	struct alloc_sweep sweep = { .at_least = 3 };
 
-		fail_alloc_at(n);
-		struct plain *plain = plain_read(reader, data, length, NULL, 0, &err);
-		if (!fail_alloc_stop()) {
-			assert_non_null(plain);
-			assert_true(n > 3);
-			tsi_plain_free(plain);
-			return;
-		}
-		assert_null(plain);
-		assert_int_equal(err.status, TSCOPE_E_NOMEM);
+	while (alloc_sweep_next(&sweep)) {
+		alloc_sweep_start(&sweep);
+		struct plain *plain = plain_read(reader, data, length, NULL, 0, &sweep.err);
+		alloc_sweep_check(&sweep, plain ? TSCOPE_OK : sweep.err.status);
+		tsi_plain_free(plain);
 	}
 }

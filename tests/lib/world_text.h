@@ -52,10 +52,11 @@ struct test_world *test_world_of_logs(const char *text);
 void check_steps_add_up(const struct world *world);
 
 /* Runs a stage of comm/world.h; its status. */
-static inline enum tscope_status test_stage(void (*stage)(struct world *world), struct world *world)
+static inline enum tscope_status test_stage(void (*stage)(struct world *world), struct world *world,
+					    struct tscope_error *err)
 {
 	stage(world);
-	return tsi_arena_status(&world->arena, NULL);
+	return tsi_arena_status(&world->arena, err);
 }
 
 /*

@@ -50,20 +50,13 @@ static void failing_allocations(void **state)
 	struct tscope_timeline *timeline;
 
 	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
-	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_analysis *analysis = NULL;
-		fail_alloc_at(n);
-		enum tscope_status status =
-			tscope_analyze(&analysis, trace, timeline, &options, &err);
-		if (!fail_alloc_stop()) {
-			assert_int_equal(status, TSCOPE_OK);
-			tscope_analysis_free(analysis);
-			break;
-		}
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		assert_string_equal(err.message, "out of memory");
-		assert_null(analysis);
+		alloc_sweep_try(&sweep,
+				tscope_analyze(&analysis, trace, timeline, &options, &sweep.err));
+		assert_int_equal(!analysis, sweep.has_failed);
+		tscope_analysis_free(analysis);
 	}
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);

@@ -178,15 +178,12 @@ static void no_memory(void **state)
 	struct tscope_timeline *timeline = NULL;
 
 	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_analysis *analysis = NULL;
-		fail_alloc_at(n);
-		enum tscope_status status = tscope_analyze(&analysis, trace, timeline, NULL, NULL);
-		if (!fail_alloc_stop()) {
-			tscope_analysis_free(analysis);
-			break;
-		}
-		assert_int_equal(status, TSCOPE_E_NOMEM);
+		alloc_sweep_try(&sweep,
+				tscope_analyze(&analysis, trace, timeline, NULL, &sweep.err));
+		tscope_analysis_free(analysis);
 	}
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);

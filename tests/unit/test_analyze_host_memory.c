@@ -404,19 +404,20 @@ static void statistics_have_no_stacks(void **state)
 
 /* ---- memory ends ---- */
 
-static enum tscope_status go_all_the_way(const struct memray_writer *w, FILE *out)
+static enum tscope_status go_all_the_way(const struct memray_writer *w, FILE *out,
+					 struct tscope_error *err)
 {
 	const struct tscope_analysis_options options = { .stack_depth = 2, .stack_filter = "main" };
 	const struct tscope_trace_options single = { .thread_count = 1 };
 	struct tscope_analysis *analysis = NULL;
 	struct tscope_memory *memory = NULL;
 	enum tscope_status status =
-		tscope_memory_open_memory(&memory, "test", w->bytes, w->length, &single, NULL);
+		tscope_memory_open_memory(&memory, "test", w->bytes, w->length, &single, err);
 
 	if (status == TSCOPE_OK)
-		status = tscope_memory_analyze(&analysis, memory, NULL, &options, NULL);
+		status = tscope_memory_analyze(&analysis, memory, NULL, &options, err);
 	if (status == TSCOPE_OK)
-		status = tscope_memory_write_stacks(out, memory, TSCOPE_MEMORY_AT_END, NULL);
+		status = tscope_memory_write_stacks(out, memory, TSCOPE_MEMORY_AT_END, err);
 	tscope_analysis_free(analysis);
 	tscope_memory_free(memory);
 	return status;
@@ -426,21 +427,13 @@ static void every_allocation_may_fail(void **state)
 {
 	struct memray_writer w = write_capture(12);
 	FILE *out = fopen("/dev/null", "w");
-	size_t n = 1;
 
 	(void)state;
 	assert_non_null(out);
 	memray_write_trailer(&w);
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status = go_all_the_way(&w, out);
-		bool has_failed = fail_alloc_stop();
-
-		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
-		if (!has_failed)
-			break;
-	}
-	assert_true(n > 50);
+	struct alloc_sweep sweep = { .at_least = 50 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, go_all_the_way(&w, out, &sweep.err));
 	fclose(out);
 	memray_writer_deinit(&w);
 }

@@ -526,23 +526,23 @@ static void on_demand(void **state)
 	add_work(t, "aten::mm", MAIN, 20, 20, 7, 100);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "modules: module_count device_ns", "1 100");
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		static const struct tscope_analysis_options options = { .on_demand = true };
-		struct tscope_error err = { 0 };
 
 		tscope_analysis_free(a->analysis);
 		assert_int_equal(
-			tscope_analyze(&a->analysis, a->trace, a->timeline, &options, &err),
+			tscope_analyze(&a->analysis, a->trace, a->timeline, &options, NULL),
 			TSCOPE_OK);
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		(void)tscope_analysis_has(a->analysis, tscope_analyzer_find("modules"),
 					  TSCOPE_WHOLE_TRACE);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(tsi_analysis_status(a->analysis, &err), TSCOPE_E_NOMEM);
-		assert_int_equal(tsi_analysis_complete(a->analysis, &err), TSCOPE_E_NOMEM);
+		alloc_sweep_check(&sweep, tsi_analysis_status(a->analysis, &sweep.err));
+		if (!sweep.has_failed)
+			continue;
+		assert_int_equal(tsi_analysis_complete(a->analysis, NULL), TSCOPE_E_NOMEM);
 		assert_int_equal(
-			tscope_analysis_write_stacks(stderr, a->analysis, TSCOPE_STACKS_TIME, &err),
+			tscope_analysis_write_stacks(stderr, a->analysis, TSCOPE_STACKS_TIME, NULL),
 			TSCOPE_E_NOMEM);
 	}
 	assert_int_equal(tsi_analysis_status(a->analysis, NULL), TSCOPE_OK);

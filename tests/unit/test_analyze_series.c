@@ -245,22 +245,16 @@ static void every_allocation_of_a_run_may_fail(void **state)
 	(void)state;
 	struct step_series ranks[2] = { test_steps("1 forward=9\n"), test_steps("1 forward=8\n") };
 	struct analysis_scope scope = { .steps = &ranks[0], .ranks = ranks, .rank_count = 2 };
-	size_t n = 1;
 
 	add_lines(&ranks[0], 0, 1, 1);
 	add_lines(&ranks[1], 0, 1, 1);
-	for (;; n++) {
+	struct alloc_sweep sweep = { .at_least = 10 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_analysis *analysis = NULL;
-		fail_alloc_at(n);
-		enum tscope_status status =
-			tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, NULL);
-		if (!fail_alloc_stop()) {
-			tscope_analysis_free(analysis);
-			break;
-		}
-		assert_int_equal(status, TSCOPE_E_NOMEM);
+		alloc_sweep_try(&sweep,
+				tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, &sweep.err));
+		tscope_analysis_free(analysis);
 	}
-	assert_true(n > 10);
 	tsi_steps_deinit(&ranks[0]);
 	tsi_steps_deinit(&ranks[1]);
 }
@@ -271,18 +265,11 @@ static void every_allocation_may_fail(void **state)
 	struct step_series steps = test_steps("1 forward=10 loss=5\n2 forward=30 loss=nan\n");
 	struct analysis_scope scope = { .steps = &steps };
 	struct tscope_analysis *analysis = NULL;
-	struct tscope_error err = { 0 };
-	size_t n = 1;
 
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status =
-			tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, &err);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-	}
-	assert_true(n > 10);
+	struct alloc_sweep sweep = { .at_least = 10 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep,
+				tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, &sweep.err));
 	tscope_analysis_free(analysis);
 	tsi_steps_deinit(&steps);
 }

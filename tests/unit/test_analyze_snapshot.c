@@ -379,19 +379,12 @@ static void no_memory(void **state)
 	memory->plain = plain_of(SNAPSHOT);
 	memory->info.path = "test";
 	assert_int_equal(tsi_memory_build(memory, NULL), TSCOPE_OK);
-	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
+	struct alloc_sweep sweep = { .at_least = 50 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_analysis *analysis = NULL;
-		fail_alloc_at(n);
-		enum tscope_status status =
-			tscope_memory_analyze(&analysis, memory, NULL, NULL, &err);
-		bool has_failed = fail_alloc_stop();
-		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		alloc_sweep_try(&sweep,
+				tscope_memory_analyze(&analysis, memory, NULL, NULL, &sweep.err));
 		tscope_analysis_free(analysis);
-		if (!has_failed) {
-			assert_true(n > 50);
-			break;
-		}
 	}
 	tscope_memory_free(memory);
 }

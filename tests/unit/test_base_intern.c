@@ -185,18 +185,9 @@ static enum tscope_status intern_some(struct tscope_error *err)
 static void test_without_memory(void **state)
 {
 	(void)state;
-	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
-		fail_alloc_at(n);
-		enum tscope_status status = intern_some(&err);
-		if (!fail_alloc_stop()) {
-			assert_int_equal(status, TSCOPE_OK);
-			assert_true(n > 3); /* slots, entries, a chunk at least */
-			return;
-		}
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		assert_string_equal(err.message, "out of memory");
-	}
+	struct alloc_sweep sweep = { .at_least = 3 }; /* slots, entries, a chunk */
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, intern_some(&sweep.err));
 }
 
 int main(void)

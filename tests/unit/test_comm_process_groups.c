@@ -48,7 +48,7 @@ static void check_groups(struct test_world *w, const char *expected)
 {
 	struct test_text text = { 0 };
 
-	assert_int_equal(test_stage(tsi_world_find_groups, w->world), TSCOPE_OK);
+	assert_int_equal(test_stage(tsi_world_find_groups, w->world, NULL), TSCOPE_OK);
 	add_groups(&text, w->world);
 	assert_string_equal(text.bytes, expected);
 	test_world_free(w);
@@ -456,15 +456,14 @@ static void out_of_memory(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(makers); i++) {
-		bool has_failed = true;
 
-		for (size_t n = 1; has_failed; n++) {
+		struct alloc_sweep sweep = { 0 };
+
+		while (alloc_sweep_next(&sweep)) {
 			struct test_world *w = makers[i]();
 
-			fail_alloc_at(n);
-			enum tscope_status status = test_stage(tsi_world_find_groups, w->world);
-			has_failed = fail_alloc_stop();
-			assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+			alloc_sweep_try(&sweep,
+					test_stage(tsi_world_find_groups, w->world, &sweep.err));
 			test_world_free(w);
 		}
 	}

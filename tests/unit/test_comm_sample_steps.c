@@ -170,17 +170,15 @@ static void at_least_one_stays(void **state)
 static void memory_ends(void **state)
 {
 	(void)state;
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct rank_log logs[RANKS];
 
 		init_logs(logs);
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		struct step_sample sample = tsi_rank_logs_sample(logs, RANKS, 20);
-		bool has_failed = fail_alloc_stop();
+		assert_int_equal(sample.has_failed, alloc_sweep_stop(&sweep));
 		deinit_logs(logs);
-		assert_int_equal(sample.has_failed, has_failed);
-		if (!has_failed)
-			break;
 	}
 }
 

@@ -455,19 +455,14 @@ static void every_allocation_may_fail(void **state)
 {
 	(void)state;
 	struct compared *c = compare(ON TORCH_1 LR_1 TWO_LOSSES, SEED TORCH_2 LR_2 OTHER_LOSS);
-	size_t analyzer = tscope_analyzer_find("reproducibility.notes"), n = 1;
+	size_t analyzer = tscope_analyzer_find("reproducibility.notes");
 	struct analysis_scope scope = { .comparison = &c->comparison };
 	struct tscope_analysis *again = NULL;
 
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status =
-			tsi_analyze_level(&again, LEVEL_DIFF, &scope, NULL, NULL);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-	}
-	assert_true(n > 10);
+	struct alloc_sweep sweep = { .at_least = 10 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep,
+				tsi_analyze_level(&again, LEVEL_DIFF, &scope, NULL, &sweep.err));
 	assert_int_equal(tscope_analysis_row_count(again, analyzer, 2, TSCOPE_WHOLE_TRACE), 4);
 	tscope_analysis_free(again);
 	compared_free(c);

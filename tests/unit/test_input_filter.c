@@ -437,6 +437,28 @@ static void test_close_with_silent_pipe(void **state)
 	}
 }
 
+/* On the caller's thread or on another one, copied or looked at: in four ways. */
+static void read_whole(struct alloc_sweep *sweep, const struct bytes *packed, unsigned way)
+{
+	struct input_options options = { .block_bytes = 100, .single_thread = way % 2 };
+	struct input *in = NULL;
+	const char *data;
+	size_t available;
+	char into[70];
+
+	alloc_sweep_start(sweep);
+	enum tscope_status status =
+		tsi_input_open_memory(&in, packed->data, packed->length, &options, &sweep->err);
+	while (status == TSCOPE_OK && way / 2)
+		status = tsi_input_read(in, into, sizeof(into), &available, &sweep->err);
+	while (status == TSCOPE_OK) {
+		status = tsi_input_peek(in, 70, &data, &available, &sweep->err);
+		tsi_input_consume(in, available);
+	}
+	alloc_sweep_check(sweep, status == TSCOPE_END ? TSCOPE_OK : status);
+	tsi_input_close(in);
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
@@ -445,35 +467,10 @@ static void test_without_memory(void **state)
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes packed = { 0 };
 		codec->add(&packed, text.data, text.length);
-		for (size_t n = 1;; n++) {
-			struct tscope_error err = { 0 };
-			struct input_options options = { .block_bytes = 100,
-							 .single_thread = n % 2 };
-			struct input *in = NULL;
-			bool by_read = n / 2 % 2;
-			fail_alloc_at((n + 3) / 4); /* each in all four ways */
-			enum tscope_status status = tsi_input_open_memory(
-				&in, packed.data, packed.length, &options, &err);
-			const char *data;
-			size_t available;
-			char into[70];
-			while (status == TSCOPE_OK && by_read)
-				status = tsi_input_read(in, into, sizeof(into), &available, &err);
-			while (status == TSCOPE_OK) {
-				status = tsi_input_peek(in, 70, &data, &available, &err);
-				tsi_input_consume(in, available);
-			}
-			bool has_failed = fail_alloc_stop();
-			tsi_input_close(in);
-			if (!has_failed) {
-				assert_int_equal(status, TSCOPE_END);
-				assert_true(n > 24);
-				if (n % 4 == 0)
-					break;
-			} else if (status != TSCOPE_END) { /* unless it was tried again */
-				assert_int_equal(status, TSCOPE_E_NOMEM);
-				assert_non_null(strstr(err.message, "out of memory"));
-			}
+		for (unsigned way = 0; way < 4; way++) {
+			struct alloc_sweep sweep = { .at_least = 6, .may_survive = true };
+			while (alloc_sweep_next(&sweep))
+				read_whole(&sweep, &packed, way);
 		}
 		bytes_reset(&packed);
 	}

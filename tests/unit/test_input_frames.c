@@ -234,25 +234,25 @@ static void test_without_memory(void **state)
 		add_members(&packed, kind, &text, 20);
 		char *into = malloc(text.length + 1);
 		assert_non_null(into);
-		for (size_t n = 1;; n++) {
+		struct alloc_sweep sweep = { 0 };
+		while (alloc_sweep_next(&sweep)) {
 			struct input_options options = { .block_bytes = 16, .thread_count = 3 };
 			struct input *in = NULL;
 			size_t got;
-			fail_alloc_at(n);
+			alloc_sweep_start(&sweep);
 			enum tscope_status status = tsi_input_open_memory(
 				&in, packed.data, packed.length, &options, NULL);
 			if (status == TSCOPE_OK)
 				status = tsi_input_read(in, into, text.length + 1, &got, NULL);
-			bool has_failed = fail_alloc_stop();
+			alloc_sweep_stop(&sweep);
 			tsi_input_close(in);
 			if (status == TSCOPE_END) { /* what the threads lack, the filter does */
 				assert_int_equal(got, text.length);
 				assert_memory_equal(into, text.data, got);
 			} else {
+				assert_true(sweep.has_failed);
 				assert_int_equal(status, TSCOPE_E_NOMEM);
 			}
-			if (!has_failed)
-				break;
 		}
 		free(into);
 		bytes_reset(&packed);

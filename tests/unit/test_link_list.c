@@ -469,18 +469,14 @@ static void out_of_memory(void **state)
 	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 150 };
 
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct set *set = steady_set(transfer_ns, 3, 10);
-		enum tscope_status status;
 
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		tsi_link_list_fill(&set->links, &set->list, &set->world, &set->arena);
-		status = tsi_arena_status(&set->arena, NULL);
-		bool has_failed = fail_alloc_stop();
+		alloc_sweep_check(&sweep, tsi_arena_status(&set->arena, &sweep.err));
 		free_set(set);
-		if (!has_failed)
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
 	}
 }
 

@@ -201,22 +201,17 @@ static void every_allocation_may_fail(void **state)
 	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++) {
 		struct plain *plain = plain_of(texts[i]);
-		size_t n = 1;
 
-		for (;; n++) {
+		struct alloc_sweep sweep = { 0 };
+
+		while (alloc_sweep_next(&sweep)) {
 			struct memory_timeline timeline;
-			struct tscope_error err = { 0 };
 
-			fail_alloc_at(n);
+			alloc_sweep_start(&sweep);
 			tsi_memory_timeline_init(&timeline, plain);
-			enum tscope_status status = tsi_arena_status(&timeline.arena, &err);
-			bool has_failed = fail_alloc_stop();
+			alloc_sweep_check(&sweep, tsi_arena_status(&timeline.arena, &sweep.err));
 			tsi_arena_deinit(&timeline.arena);
-			assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
-			if (!has_failed)
-				break;
 		}
-		assert_true(n > 1);
 		tsi_plain_free(plain);
 	}
 }

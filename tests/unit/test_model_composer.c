@@ -386,41 +386,29 @@ static void when_memory_ends(void **state)
 {
 	(void)state;
 	struct tscope_trace_options options = { .thread_count = 1 };
-	size_t failures = 0;
 
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { .at_least = 21 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = NULL;
 
-		fail_alloc_at(n);
-		enum tscope_status status = tscope_trace_open_memory(
-			&trace, "whole", recording, sizeof(recording) - 1, &options, NULL);
-		if (!fail_alloc_stop()) {
-			assert_int_equal(status, TSCOPE_OK);
-			tscope_trace_free(trace);
-			break;
-		}
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		failures++;
+		alloc_sweep_try(&sweep, tscope_trace_open_memory(&trace, "whole", recording,
+								 sizeof(recording) - 1, &options,
+								 &sweep.err));
+		tscope_trace_free(trace);
 	}
-	assert_true(failures > 20);
 }
 
 static void merged_when_memory_ends(void **state)
 {
 	(void)state;
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = test_trace_finish(composer_text(MERGED));
 		struct merged_ranks merged;
 
-		fail_alloc_at(n);
-		enum tscope_status status = tsi_merged_ranks_of(&merged, trace, NULL);
-		bool has_failed = fail_alloc_stop();
-		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
+		alloc_sweep_try(&sweep, tsi_merged_ranks_of(&merged, trace, &sweep.err));
 		tsi_merged_ranks_deinit(&merged);
 		tscope_trace_free(trace);
-		if (!has_failed)
-			break;
-		assert_true(n < 10);
 	}
 }
 

@@ -116,19 +116,15 @@ static void no_memory(void **state)
 {
 	(void)state;
 
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = NULL;
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		struct test_trace *t = test_trace_new();
 		test_device_args(t, "cuda_sync", "Stream Sync", 0, 7, 10, 5, 1, "");
 		test_call(t, "cudaStreamSynchronize", 1, 10, 5, 1);
-		enum tscope_status status = test_trace_try_finish(t, &trace, NULL);
-		if (!fail_alloc_stop()) {
-			assert_int_equal(status, TSCOPE_OK);
-			tscope_trace_free(trace);
-			break;
-		}
-		assert_int_equal(status, TSCOPE_E_NOMEM);
+		alloc_sweep_check(&sweep, test_trace_try_finish(t, &trace, &sweep.err));
+		tscope_trace_free(trace);
 	}
 }
 

@@ -150,9 +150,10 @@ static void shorter_ones_need_no_room(void **state)
 static void without_memory_it_says_so(void **state)
 {
 	(void)state;
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct time_column starts = { 0 };
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		enum tscope_status status =
 			tsi_time_column_resize(&starts, TIME_BLOCK, 0, true, NULL);
 		if (status == TSCOPE_OK) {
@@ -161,13 +162,11 @@ static void without_memory_it_says_so(void **state)
 			assert_true(tsi_time_at(&starts, 0) == 0); /* stays, whatever failed */
 			(void)tsi_time_at(&starts, 1);
 		}
-		bool has_failed = fail_alloc_stop();
+		bool has_failed = alloc_sweep_stop(&sweep);
 		assert_int_equal(status != TSCOPE_OK || starts.has_failed, has_failed);
 		if (!has_failed)
 			assert_true(tsi_time_at(&starts, 1) == FARTHEST);
 		tsi_time_column_deinit(&starts);
-		if (!has_failed)
-			break;
 	}
 }
 

@@ -489,22 +489,13 @@ static void test_write_again(void **state)
 
 static void sweep(const char *name)
 {
-	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
+	/* Some are survived: where only a remark or a worker was lost. */
+	struct alloc_sweep sweep = { .may_survive = true };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_run *run = NULL;
 
-		fail_alloc_at(n);
-		enum tscope_status status = open_data(&run, name, &one_thread, &err);
-		if (!fail_alloc_stop()) {
-			assert_int_equal(status, TSCOPE_OK);
-			tscope_run_free(run);
-			break;
-		}
-		/* Some are survived: where only a remark or a worker was lost. */
-		if (status == TSCOPE_OK)
-			tscope_run_free(run);
-		else
-			assert_int_equal(status, TSCOPE_E_NOMEM);
+		alloc_sweep_try(&sweep, open_data(&run, name, &one_thread, &sweep.err));
+		tscope_run_free(run);
 	}
 }
 
@@ -519,18 +510,16 @@ static void test_allocation_failures(void **state)
 static void test_ranks_when_asked(void **state)
 {
 	(void)state;
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct tscope_run *run = must_open("run_sick", &one_thread);
 
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		const struct tscope_analysis *second = tscope_run_rank_analysis(run, 1);
-		bool has_failed = fail_alloc_stop();
-
+		alloc_sweep_check(&sweep, tscope_run_status(run, &sweep.err));
 		assert_non_null(second);
-		assert_int_equal(tscope_run_status(run, NULL),
-				 has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
-		assert_int_equal(second == tscope_run_rank_analysis(run, 0), has_failed);
-		if (!has_failed) {
+		assert_int_equal(second == tscope_run_rank_analysis(run, 0), sweep.has_failed);
+		if (!sweep.has_failed) {
 			int64_t mean_ns = fact(second, "step_time.mean_ns").integer;
 
 			assert_ptr_equal(second, tscope_run_rank_analysis(run, 1));
@@ -542,8 +531,6 @@ static void test_ranks_when_asked(void **state)
 			assert_null(tscope_run_rank_analysis(run, 99));
 		}
 		tscope_run_free(run);
-		if (!has_failed)
-			break;
 	}
 }
 

@@ -150,24 +150,21 @@ static void test_out_of_memory(void **state)
 	struct tscope_report_options options = { .format = TSCOPE_REPORT_TEXT,
 						 .extent = TSCOPE_REPORT_FULL };
 	struct loaded file;
-	bool has_failed = true;
 
 	(void)state;
 	load(&file, "two_steps.json");
 	const struct tscope_trace_report of_trace = { file.analysis, file.diagnosis, NULL, 0 };
-	for (size_t n = 1; has_failed; n++) {
-		struct tscope_error err = { 0 };
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		char *text = NULL;
 		size_t length = 0;
 		FILE *out = open_memstream(&text, &length);
 
 		assert_non_null(out);
-		fail_alloc_at(n);
-		enum tscope_status status = tscope_report_write(out, &of_trace, 1, &options, &err);
-		has_failed = fail_alloc_stop();
+		alloc_sweep_try(&sweep,
+				tscope_report_write(out, &of_trace, 1, &options, &sweep.err));
 		assert_int_equal(fclose(out), 0);
-		assert_int_equal(status, has_failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
-		assert_true(has_failed == (length == 0));
+		assert_true(sweep.has_failed == (length == 0));
 		free(text);
 	}
 	unload(&file);

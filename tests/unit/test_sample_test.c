@@ -453,19 +453,16 @@ static void memory_ends(void **state)
 	(void)state;
 	static const int64_t a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 7, 8, 9, 10, 11, 12 };
 	struct sample left = { a, 6 }, right = { b, 6 };
-	size_t n = 1;
 
-	for (;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct arena memory = { 0 };
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		struct sample_test result = tsi_sample_test(&left, &right, 1, &memory);
-		bool has_failed = fail_alloc_stop();
-		assert_int_equal(memory.has_failed, has_failed);
-		assert_int_equal(result.verdict, has_failed ? DIFF_UNDECIDED : DIFF_CHANGED);
-		if (!has_failed)
-			break;
+		alloc_sweep_check(&sweep, tsi_arena_status(&memory, &sweep.err));
+		assert_int_equal(result.verdict, sweep.has_failed ? DIFF_UNDECIDED : DIFF_CHANGED);
+		tsi_arena_deinit(&memory);
 	}
-	assert_true(n > 1);
 }
 
 int main(void)

@@ -255,15 +255,14 @@ static void test_merge(void **state)
 	assert_non_null(strstr(err.message, "mapped.tsr: record 2: "));
 	put_bytes(path, bytes.data, bytes.count);
 	free(bytes.data);
-	for (size_t n = 1;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status = merge_file(&merged, path, &err);
-		bool has_failed = fail_alloc_stop();
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
+		alloc_sweep_start(&sweep);
+		enum tscope_status status = merge_file(&merged, path, NULL);
+		bool has_failed = alloc_sweep_stop(&sweep);
 		free(merged.data);
-		if (!has_failed)
-			break;
-		assert_true(status == TSCOPE_OK || status == TSCOPE_E_NOMEM ||
-			    status == TSCOPE_E_WRITE);
+		assert_true(status == TSCOPE_OK ||
+			    (has_failed && (status == TSCOPE_E_NOMEM || status == TSCOPE_E_WRITE)));
 	}
 }
 
@@ -274,21 +273,19 @@ static void test_allocation_failures(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/run_mixed/rank0", testdata);
-	for (size_t n = 1;; n++) {
-		struct tscope_error err = { 0 };
+	struct alloc_sweep mapping = { .may_survive = true };
+	while (alloc_sweep_next(&mapping)) {
 		struct bytes bytes = { 0 };
+
+		alloc_sweep_try(&mapping, map_path(&bytes, path, &one_thread, &mapping.err));
+		free(bytes.data);
+	}
+	struct alloc_sweep opening = { .may_survive = true };
+	while (alloc_sweep_next(&opening)) {
 		size_t rank_count = 0;
 
-		fail_alloc_at(n);
-		enum tscope_status status = map_path(&bytes, path, &one_thread, &err);
-		bool has_failed = fail_alloc_stop();
-		free(bytes.data);
-		assert_true(status == TSCOPE_OK || has_failed);
-		fail_alloc_at(n);
-		status = open_bytes(whole.data, whole.count, &one_thread, &rank_count, &err);
-		if (!fail_alloc_stop() && !has_failed)
-			break;
-		assert_true(status == TSCOPE_OK || status == TSCOPE_E_NOMEM);
+		alloc_sweep_try(&opening, open_bytes(whole.data, whole.count, &one_thread,
+						     &rank_count, &opening.err));
 	}
 	free(whole.data);
 }

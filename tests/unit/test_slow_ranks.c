@@ -33,16 +33,18 @@ static size_t count_ranks(const struct run *run)
 }
 
 static enum tscope_status judge_table(struct rank_verdict *verdicts, const int64_t *table,
-				      size_t step_count, size_t rank_count)
+				      size_t step_count, size_t rank_count,
+				      struct tscope_error *err)
 {
 	struct arena arena = { 0 };
 
 	(void)tsi_judge_ranks(verdicts, NULL,
 			      &(struct rank_times){ table, step_count, rank_count, 1 }, &arena);
-	return tsi_arena_status(&arena, NULL);
+	return tsi_arena_status(&arena, err);
 }
 
-static enum tscope_status judge(struct rank_verdict *verdicts, const struct run *run)
+static enum tscope_status judge(struct rank_verdict *verdicts, const struct run *run,
+				struct tscope_error *err)
 {
 	int64_t table[MAX_STEPS * MAX_RANKS];
 	size_t rank_count = count_ranks(run);
@@ -52,7 +54,7 @@ static enum tscope_status judge(struct rank_verdict *verdicts, const struct run 
 			/* each step longer than the one before, for all */
 			table[step * rank_count + rank] =
 				run->compute_ns[rank] * (int64_t)(step + 1);
-	return judge_table(verdicts, table, run->step_count, rank_count);
+	return judge_table(verdicts, table, run->step_count, rank_count, err);
 }
 
 static void check_near(double value, double expected)
@@ -98,7 +100,7 @@ static void who_is_slow(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct rank_verdict verdicts[MAX_RANKS];
 		char slow[MAX_RANKS + 1] = "", *end = slow;
-		assert_int_equal(judge(verdicts, &cases[i].run), TSCOPE_OK);
+		assert_int_equal(judge(verdicts, &cases[i].run, NULL), TSCOPE_OK);
 		for (size_t rank = 0; rank < count_ranks(&cases[i].run); rank++)
 			if (tsi_is_slow_rank(&verdicts[rank], cases[i].min_excess))
 				*end++ = (char)('0' + rank);
@@ -117,7 +119,7 @@ static void excess_by_hand(void **state)
 	 * Levels (by the median, 100): 1.1 1 1 1.12 0.96. Medians of the others:
 	 * (1 + 1) ÷ 2, (1 + 1.1) ÷ 2 twice, (1 + 1) ÷ 2, (1 + 1.1) ÷ 2.
 	 */
-	assert_int_equal(judge(verdicts, &run), TSCOPE_OK);
+	assert_int_equal(judge(verdicts, &run, NULL), TSCOPE_OK);
 	check_near(verdicts[0].excess_ratio, 0.1);
 	check_near(verdicts[1].excess_ratio, 1 / 1.05 - 1);
 	check_near(verdicts[3].excess_ratio, 0.12);
@@ -270,8 +272,9 @@ static void check_chance(const struct chance *chance)
 
 	for (size_t run = 0; run < RUNS; run++) {
 		make_table(table, chance, &random);
-		assert_int_equal(judge_table(verdicts, table, RANDOM_STEPS, chance->rank_count),
-				 TSCOPE_OK);
+		assert_int_equal(
+			judge_table(verdicts, table, RANDOM_STEPS, chance->rank_count, NULL),
+			TSCOPE_OK);
 		for (size_t rank = 0; rank < last; rank++)
 			assert_false(tsi_is_slow_rank(&verdicts[rank], 0.03));
 		assert_int_equal(tsi_is_slow_rank(&verdicts[last], 0.03), chance->slow > 0);
@@ -298,13 +301,13 @@ static void without_compute_nobody_is_slow(void **state)
 	static const int64_t one[2 * 3] = { 0, 0, 7, 0, 0, 7 };
 	struct rank_verdict verdicts[3];
 
-	assert_int_equal(judge_table(verdicts, nothing, 4, 2), TSCOPE_OK);
+	assert_int_equal(judge_table(verdicts, nothing, 4, 2, NULL), TSCOPE_OK);
 	for (size_t rank = 0; rank < 2; rank++) {
 		assert_true(isnan(verdicts[rank].excess_ratio));
 		assert_true(verdicts[rank].p_value == 1);
 		assert_false(tsi_is_slow_rank(&verdicts[rank], 0.01));
 	}
-	assert_int_equal(judge_table(verdicts, one, 2, 3), TSCOPE_OK);
+	assert_int_equal(judge_table(verdicts, one, 2, 3, NULL), TSCOPE_OK);
 	assert_true(isnan(verdicts[2].excess_ratio));
 	assert_true(verdicts[2].p_value == 1);
 }
@@ -314,16 +317,10 @@ static void memory_ends(void **state)
 	(void)state;
 	static const struct run run = { { 100, 110, 100 }, 10 };
 	struct rank_verdict verdicts[MAX_RANKS];
-	size_t n = 1;
 
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status = judge(verdicts, &run);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-	}
-	assert_true(n > 1);
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, judge(verdicts, &run, &sweep.err));
 }
 
 int main(void)

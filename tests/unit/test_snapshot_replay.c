@@ -569,17 +569,13 @@ static void no_memory(void **state)
 	struct replayed r;
 
 	replay_text(&r, text);
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { .at_least = 4 };
+	while (alloc_sweep_next(&sweep)) {
 		struct arena arena = { 0 };
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		tsi_snapshot_replay_init(&r.replay, &r.snapshot, 0, &arena);
-		bool has_failed = fail_alloc_stop();
-		assert_int_equal(arena.has_failed, has_failed);
+		alloc_sweep_check(&sweep, tsi_arena_status(&arena, &sweep.err));
 		tsi_arena_deinit(&arena);
-		if (!has_failed) {
-			assert_true(n > 4);
-			break;
-		}
 	}
 	replayed_deinit(&r);
 	free(text);

@@ -294,20 +294,12 @@ static enum tscope_status put_totals(struct tscope_memory *memory, struct tscope
 static void test_out_of_memory(void **state)
 {
 	struct tscope_memory memory = { .plain = plain_of(five_segments), .info.path = "test" };
-	size_t n = 1;
 
 	(void)state;
 	assert_int_equal(tsi_snapshot_init(&memory.snapshot, memory.plain, NULL), TSCOPE_OK);
-	for (;; n++) {
-		struct tscope_error err = { 0 };
-		fail_alloc_at(n);
-		enum tscope_status status = put_totals(&memory, &err);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		assert_int_equal(err.status, TSCOPE_E_NOMEM);
-	}
-	assert_true(n > 20);
+	struct alloc_sweep sweep = { .at_least = 20 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, put_totals(&memory, &sweep.err));
 	tsi_snapshot_deinit(&memory.snapshot);
 	tsi_plain_free(memory.plain);
 }

@@ -535,20 +535,12 @@ static void test_out_of_memory(void **state)
 {
 	static const char *const rows[] = { "a.py:1:f b.py:2:g c.py:3:h", "d.py:1:f" };
 	struct stacks stacks;
-	size_t n = 1;
 
 	(void)state;
 	stacks_init(&stacks, rows, 2);
-	for (;; n++) {
-		struct tscope_error err = { 0 };
-		fail_alloc_at(n);
-		enum tscope_status status = use_all(&stacks, &err);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		assert_int_equal(err.status, TSCOPE_E_NOMEM);
-	}
-	assert_true(n > 5);
+	struct alloc_sweep sweep = { .at_least = 5 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, use_all(&stacks, &sweep.err));
 	stacks_deinit(&stacks);
 }
 

@@ -510,18 +510,11 @@ static void too_many_budgets_are_refused(void **state)
 static void assert_allocations_may_fail(const struct tscope_trace *trace)
 {
 	struct tscope_timeline *timeline = NULL;
-	struct tscope_error err = { 0 };
-	size_t n = 1;
 
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status = tsi_timeline_build(&timeline, trace, NULL, true, &err);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		assert_string_equal(err.message, "out of memory");
-	}
-	assert_true(n > 4);
+	struct alloc_sweep sweep = { .at_least = 4 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep,
+				tsi_timeline_build(&timeline, trace, NULL, true, &sweep.err));
 	tscope_timeline_free(timeline);
 }
 

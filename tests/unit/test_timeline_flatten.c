@@ -118,18 +118,10 @@ static enum tscope_status flatten_two(struct tscope_error *err)
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;
-	struct tscope_error err = { 0 };
-	size_t n = 1;
 
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status = flatten_two(&err);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		assert_string_equal(err.message, "out of memory");
-	}
-	assert_true(n > 1);
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, flatten_two(&sweep.err));
 }
 
 int main(void)

@@ -419,21 +419,14 @@ static void random_traces_agree_with_every_instant(void **state)
 static void every_allocation_may_fail(void **state)
 {
 	struct tscope_timeline *timeline = NULL;
-	struct tscope_error err = { 0 };
 	uint64_t seed = 11;
 	struct tscope_trace *trace = random_trace(&seed);
-	size_t n = 1;
 
 	(void)state;
-	for (;; n++) {
-		fail_alloc_at(n);
-		enum tscope_status status = tsi_timeline_build(&timeline, trace, NULL, true, &err);
-		if (!fail_alloc_stop())
-			break;
-		assert_int_equal(status, TSCOPE_E_NOMEM);
-		assert_string_equal(err.message, "out of memory");
-	}
-	assert_true(n > 4);
+	struct alloc_sweep sweep = { .at_least = 4 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep,
+				tsi_timeline_build(&timeline, trace, NULL, true, &sweep.err));
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
 }

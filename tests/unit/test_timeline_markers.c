@@ -159,16 +159,14 @@ static void out_of_memory(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = make_trace(cases[i].lines);
 
-		for (size_t n = 1;; n++) {
-			struct tscope_timeline *timeline = NULL;
-			enum tscope_status status;
+		struct alloc_sweep sweep = { 0 };
 
-			fail_alloc_at(n);
-			status = tscope_timeline_build(&timeline, trace, NULL, NULL);
+		while (alloc_sweep_next(&sweep)) {
+			struct tscope_timeline *timeline = NULL;
+
+			alloc_sweep_try(&sweep,
+					tscope_timeline_build(&timeline, trace, NULL, &sweep.err));
 			tscope_timeline_free(timeline);
-			if (!fail_alloc_stop())
-				break;
-			assert_int_equal(status, TSCOPE_E_NOMEM);
 		}
 		tscope_trace_free(trace);
 	}

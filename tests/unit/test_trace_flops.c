@@ -1127,25 +1127,22 @@ static void survives_failing_allocations(void **state)
 	}
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
-	for (size_t n = 1;; n++) {
+	struct alloc_sweep sweep = { 0 };
+	while (alloc_sweep_next(&sweep)) {
 		struct trace_flops *flops = NULL;
-		struct tscope_error err = { 0 };
 		struct arena arena = { 0 };
-		fail_alloc_at(n);
+		alloc_sweep_start(&sweep);
 		const uint8_t *kinds = tsi_kernel_kinds(trace, &arena);
-		enum tscope_status status = tsi_arena_status(&arena, &err);
+		enum tscope_status status = tsi_arena_status(&arena, &sweep.err);
 		if (status == TSCOPE_OK)
-			status = tsi_trace_flops_new(&flops, trace, timeline, kinds, &err);
-		bool failed = fail_alloc_stop();
+			status = tsi_trace_flops_new(&flops, trace, timeline, kinds, &sweep.err);
+		alloc_sweep_check(&sweep, status);
 		tsi_arena_deinit(&arena);
-		assert_int_equal(status, failed ? TSCOPE_E_NOMEM : TSCOPE_OK);
-		if (!failed) {
+		if (sweep.has_failed)
+			assert_null(flops);
+		else
 			assert_int_equal(flops->op_count, 20);
-			tsi_trace_flops_free(flops);
-			break;
-		}
-		assert_null(flops);
-		assert_true(n < 1000);
+		tsi_trace_flops_free(flops);
 	}
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);

@@ -405,20 +405,11 @@ static void failing_allocations(void **state)
 {
 	(void)state;
 	char path[1024];
-	size_t count = 0;
 
 	snprintf(path, sizeof(path), "%s/viztracer.html", folder);
-	for (;;) {
-		struct tscope_error err = { 0 };
-
-		fail_alloc_at(++count);
-		enum tscope_status status = analyze_page(path, &err);
-		if (!fail_alloc_stop())
-			break;
-		if (status != TSCOPE_E_NOMEM)
-			fail_msg("allocation %zu: status %d", count, status);
-	}
-	assert_true(count > 100);
+	struct alloc_sweep sweep = { .at_least = 100 };
+	while (alloc_sweep_next(&sweep))
+		alloc_sweep_try(&sweep, analyze_page(path, &sweep.err));
 }
 
 int main(int argc, char **argv)
