@@ -104,7 +104,7 @@ static size_t find_table(const struct tscope_analyzer_def *def, const char *name
 	return 0;
 }
 
-struct analyzed *analyze(struct test_trace *t)
+struct analyzed *analyze_steps_of(struct test_trace *t, const struct tscope_timeline_options *steps)
 {
 	struct tscope_analysis_options options = { .python = true };
 	struct tscope_error err = { 0 };
@@ -112,10 +112,15 @@ struct analyzed *analyze(struct test_trace *t)
 
 	assert_non_null(a);
 	a->trace = test_trace_finish(t);
-	if (tscope_timeline_build(&a->timeline, a->trace, NULL, &err) != TSCOPE_OK ||
+	if (tscope_timeline_build(&a->timeline, a->trace, steps, &err) != TSCOPE_OK ||
 	    tscope_analyze(&a->analysis, a->trace, a->timeline, &options, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
 	return a;
+}
+
+struct analyzed *analyze(struct test_trace *t)
+{
+	return analyze_steps_of(t, NULL);
 }
 
 static struct analyzed *hold_ranks(struct step_series *ranks, size_t rank_count)

@@ -31,6 +31,8 @@ struct analyzed {
 
 /* Builds, puts on a timeline and analyses (Python included); frees t. The test fails if that fails. */
 struct analyzed *analyze(struct test_trace *t);
+struct analyzed *analyze_steps_of(struct test_trace *t,
+				  const struct tscope_timeline_options *steps);
 
 /* The steps of a rank (step_text.h), or of the ranks of a run, which move in. options may be NULL. */
 struct analyzed *analyze_rank(struct step_series *steps,

@@ -62,7 +62,7 @@ bool alloc_sweep_stop(struct alloc_sweep *sweep);
  */
 void alloc_sweep_check(struct alloc_sweep *sweep, enum tscope_status status);
 
-/* Checks a call in one of whose allocations fails. */
+/* Checks a call, one of whose allocations fails. */
 #define alloc_sweep_try(sweep, call) (alloc_sweep_start(sweep), alloc_sweep_check((sweep), (call)))
 
 #endif

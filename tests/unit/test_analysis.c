@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL(Args)"
 #define META                                                                                       \
@@ -50,14 +50,7 @@ static void failing_allocations(void **state)
 	struct tscope_timeline *timeline;
 
 	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
-	struct alloc_sweep sweep = { 0 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tscope_analyze(&analysis, trace, timeline, &options, &sweep.err));
-		assert_int_equal(!analysis, sweep.has_failed);
-		tscope_analysis_free(analysis);
-	}
+	sweep_trace(trace, timeline, &options, 1);
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
 }

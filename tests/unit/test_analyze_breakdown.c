@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 #define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 #define ENGINE "autograd::engine::evaluate_function: MmBackward0"
@@ -37,14 +37,7 @@ static void check_parts(struct test_trace *t, const char *expected)
 static struct analyzed *analyze_warm(struct test_trace *t, unsigned warmup)
 {
 	const struct tscope_timeline_options options = { .warmup = warmup };
-	struct analyzed *a = analyze(t);
-
-	tscope_analysis_free(a->analysis);
-	tscope_timeline_free(a->timeline);
-	assert_int_equal(tscope_timeline_build(&a->timeline, a->trace, &options, NULL), TSCOPE_OK);
-	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, NULL, NULL),
-			 TSCOPE_OK);
-	return a;
+	return analyze_steps_of(t, &options);
 }
 
 /* ---- work that runs ---- */
@@ -433,13 +426,7 @@ static void every_allocation_may_fail(void **state)
 	test_call(t, "cudaLaunchKernel", MAIN, 95, 5, 1);
 	test_kernel(t, "gemm#1", 0, 7, 100, 50, 1);
 	struct analyzed *a = analyze(t);
-	tscope_analysis_free(a->analysis);
-	struct alloc_sweep sweep = { 0 };
-	while (alloc_sweep_next(&sweep)) {
-		a->analysis = NULL;
-		alloc_sweep_try(&sweep, tscope_analyze(&a->analysis, a->trace, a->timeline, NULL,
-						       &sweep.err));
-	}
+	sweep_trace(a->trace, a->timeline, NULL, 1);
 	/* 50, 20 and 20 that run; 30 in the wait, 25 before the launch, 5 in it, and 50. */
 	check_table(a, "breakdown.parts: name",
 		    "gemm\nall_reduce in group 0 (pg)\n" MYSTERY

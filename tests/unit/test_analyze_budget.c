@@ -52,13 +52,7 @@ static struct analyzed *analyze_two_devices(void)
 	launch(t, 0, 205, 210, 80);
 	launch(t, 1, 130, 140, 10);
 	launch(t, 0, 220, 230, 0);
-	struct analyzed *a = analyze(t);
-	tscope_analysis_free(a->analysis);
-	tscope_timeline_free(a->timeline);
-	assert_int_equal(tscope_timeline_build(&a->timeline, a->trace, &options, NULL), TSCOPE_OK);
-	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, NULL, NULL),
-			 TSCOPE_OK);
-	return a;
+	return analyze_steps_of(t, &options);
 }
 
 static void unmarked_steps_of_all_devices_are_summed(void **state)

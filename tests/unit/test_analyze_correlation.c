@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 enum { TEXT_CHARS = 4096 };
 
@@ -168,13 +168,7 @@ static void memory_ends(void **state)
 	struct step_series steps = steps_with(16, "9 forward=300 loss=2\n");
 	struct analysis_scope scope = { .steps = &steps };
 
-	struct alloc_sweep sweep = { 0 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_RANK, &scope, 1);
 	tsi_steps_deinit(&steps);
 }
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 #include "timeline/timeline.h"
 
 enum { MAIN = 1 };
@@ -178,13 +178,7 @@ static void no_memory(void **state)
 	struct tscope_timeline *timeline = NULL;
 
 	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
-	struct alloc_sweep sweep = { 0 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tscope_analyze(&analysis, trace, timeline, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_trace(trace, timeline, NULL, 1);
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
 }

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 enum { MAX_RANKS = 100, MAX_STEPS = 30 };
 
@@ -466,13 +466,7 @@ static void memory_ends(void **state)
 		ranks[i].world_size = 16;
 		ranks[i].has_point_to_point = true;
 	}
-	struct alloc_sweep sweep = { .at_least = 30 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_RUN, &scope, 30);
 	for (size_t i = 0; i < 8; i++)
 		tsi_steps_deinit(&ranks[i]);
 }

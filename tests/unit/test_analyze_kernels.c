@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 #define US 1000
 
@@ -230,14 +230,7 @@ static void work_where_no_step_counts(void **state)
 {
 	(void)state;
 	const struct tscope_timeline_options all_are_warmup = { .warmup = 9 };
-	struct analyzed *a = analyze(four_steps());
-
-	tscope_analysis_free(a->analysis);
-	tscope_timeline_free(a->timeline);
-	assert_int_equal(tscope_timeline_build(&a->timeline, a->trace, &all_are_warmup, NULL),
-			 TSCOPE_OK);
-	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, NULL, NULL),
-			 TSCOPE_OK);
+	struct analyzed *a = analyze_steps_of(four_steps(), &all_are_warmup);
 	check_facts(a, "steps: count counted_count", "4 0");
 	check_table(a, "kernels.by_name: name counted counted_ns step_deviation_ns",
 		    "gemm 4 1359 -\nadd 4 155 -\n");
@@ -249,13 +242,7 @@ static void every_allocation_may_fail(void **state)
 	(void)state;
 	struct analyzed *a = analyze(four_steps());
 
-	struct alloc_sweep sweep = { .at_least = 50 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *again = NULL;
-		alloc_sweep_try(&sweep,
-				tscope_analyze(&again, a->trace, a->timeline, NULL, &sweep.err));
-		tscope_analysis_free(again);
-	}
+	sweep_trace(a->trace, a->timeline, NULL, 50);
 	analyzed_free(a);
 }
 

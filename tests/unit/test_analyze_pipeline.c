@@ -478,7 +478,7 @@ static void memory_ends(void **state)
 	char *text = text_of(&flow);
 	struct test_world *w = test_world(text);
 
-	assert_true(sweep_memory(w, "pipeline", NULL) > 10);
+	sweep_world("pipeline", w, 11);
 	test_world_free(w);
 	free(text);
 }

@@ -146,7 +146,7 @@ static void memory_ends(void **state)
 	struct test_world *w = test_world(three_ranks);
 
 	(void)state;
-	assert_true(sweep_memory(w, "process_groups", NULL) > 0);
+	sweep_world("process_groups", w, 1);
 	test_world_free(w);
 }
 

@@ -14,7 +14,7 @@
 
 #include "analyze/analysis.h"
 #include "base/attributes.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 static struct step_series series_of(const char *text)
 {
@@ -128,14 +128,7 @@ static void lack_of_memory(void **state)
 	struct analysis_scope scope = { .steps = &steps, .options = &options };
 
 	(void)state;
-	struct alloc_sweep sweep = { .at_least = 3 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_RANK, &scope, 3);
 	tsi_steps_deinit(&steps);
 }
 

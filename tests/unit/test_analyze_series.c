@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 static void records_show_what_they_hold(void **state)
 {
@@ -248,13 +248,7 @@ static void every_allocation_of_a_run_may_fail(void **state)
 
 	add_lines(&ranks[0], 0, 1, 1);
 	add_lines(&ranks[1], 0, 1, 1);
-	struct alloc_sweep sweep = { .at_least = 10 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_RUN, &scope, 10);
 	tsi_steps_deinit(&ranks[0]);
 	tsi_steps_deinit(&ranks[1]);
 }
@@ -264,13 +258,8 @@ static void every_allocation_may_fail(void **state)
 	(void)state;
 	struct step_series steps = test_steps("1 forward=10 loss=5\n2 forward=30 loss=nan\n");
 	struct analysis_scope scope = { .steps = &steps };
-	struct tscope_analysis *analysis = NULL;
 
-	struct alloc_sweep sweep = { .at_least = 10 };
-	while (alloc_sweep_next(&sweep))
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, &sweep.err));
-	tscope_analysis_free(analysis);
+	sweep_level(LEVEL_RANK, &scope, 10);
 	tsi_steps_deinit(&steps);
 }
 

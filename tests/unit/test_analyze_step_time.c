@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Step times: statistics by hand, spikes by pytscope's rule, and what grew in them. */
 #include "analysis_check.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 #include "step_text.h"
 
 #include <setjmp.h>
@@ -33,13 +33,7 @@ static struct analyzed *analyze_steps(const int64_t *walls_ns, size_t count, uns
 		start_ns += walls_ns[i];
 		test_kernel(t, "gemm", 0, 7, start_ns - 50, 50, i + 1);
 	}
-	struct analyzed *a = analyze(t);
-	tscope_analysis_free(a->analysis);
-	tscope_timeline_free(a->timeline);
-	assert_int_equal(tscope_timeline_build(&a->timeline, a->trace, &options, NULL), TSCOPE_OK);
-	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, NULL, NULL),
-			 TSCOPE_OK);
-	return a;
+	return analyze_steps_of(t, &options);
 }
 
 static void statistics_of_unmarked_steps(void **state)
@@ -285,14 +279,7 @@ static void memory_may_end_anywhere(void **state)
 			   "7 forward=180 save=90 loss=9 alloc=5 grad_norm=3\n");
 	const struct analysis_scope scope = { .steps = &steps };
 
-	struct alloc_sweep sweep = { .at_least = 20 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RANK, &scope, NULL, &sweep.err));
-		assert_int_equal(!analysis, sweep.has_failed);
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_RANK, &scope, 20);
 	tsi_steps_deinit(&steps);
 }
 

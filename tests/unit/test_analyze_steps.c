@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 /*
  * Two steps on two devices.
@@ -216,15 +216,8 @@ static void every_allocation_may_fail(void **state)
 {
 	(void)state;
 	struct analyzed *a = analyze(two_steps());
-	struct tscope_analysis *again = NULL;
 
-	struct alloc_sweep sweep = { .at_least = 10 };
-	while (alloc_sweep_next(&sweep)) {
-		alloc_sweep_try(&sweep,
-				tscope_analyze(&again, a->trace, a->timeline, NULL, &sweep.err));
-		assert_int_equal(!again, sweep.has_failed);
-	}
-	tscope_analysis_free(again);
+	sweep_trace(a->trace, a->timeline, NULL, 10);
 	analyzed_free(a);
 }
 

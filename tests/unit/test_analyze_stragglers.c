@@ -15,7 +15,7 @@
 
 #include "analyze/analysis.h"
 #include "base/attributes.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 enum { MAX_RANKS = 8, TEXT_BYTES = 1 << 19, TRANSFER_NS = 10 };
 
@@ -688,13 +688,7 @@ static void memory_ends(void **state)
 					.options = &options };
 
 	free(text);
-	struct alloc_sweep sweep = { .at_least = 100 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_RUN, &scope, 100);
 	test_world_free(w);
 }
 

@@ -386,7 +386,7 @@ static void memory_ends(void **state)
 	};
 	struct test_world *w = paced_world(&pace);
 
-	assert_true(sweep_memory(w, "transfers", NULL) > 15);
+	sweep_world("transfers", w, 16);
 	test_world_free(w);
 }
 

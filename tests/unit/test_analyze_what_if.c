@@ -12,7 +12,7 @@
 #include "analyze/analysis.h"
 #include "base/array.h"
 #include "comm/replay.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 #include "world_text.h"
 
 /*
@@ -466,14 +466,7 @@ static void test_no_memory(void **state)
 	(void)state;
 	assert_int_equal(tsi_replay_graph_new(&graph, w->world, NULL), TSCOPE_OK);
 	scope.replay_graph = graph;
-	struct alloc_sweep sweep = { .at_least = 100 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_RUN, &scope, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_RUN, &scope, 100);
 	tsi_replay_graph_free(graph);
 	test_world_free(w);
 }

@@ -11,7 +11,7 @@
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 #include "base/attributes.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 #define SITE(device, site, peak, end, count)                                                       \
 	"snapshot.sites device=" device " site='" site "' bytes=" peak " end_bytes=" end           \
@@ -210,21 +210,13 @@ static void test_segments(void **state)
 
 static void test_allocations(void **state)
 {
-	const struct analyzer *analyzer = tsi_analyzer(tscope_analyzer_find("allocation_changes."));
 	struct compared *c = compare(SITE("0", "f", "9", "2", "1") SEGMENT("0", "0x10", "5"),
 				     SITE("0", "g", "9", "2", "1") SEGMENT("0", "0x10", "5")
 					     SEGMENT("0", "0x20", "5"));
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
 	(void)state;
-	/* sites and segments, and both tables */
-	struct alloc_sweep sweep = { .at_least = 4 };
-	while (alloc_sweep_next(&sweep)) {
-		struct fact_sheet sheet;
-
-		alloc_sweep_try(&sweep, tsi_fill_sheet(analyzer, &scope, &sheet, &sweep.err));
-		tsi_fact_sheet_deinit(&sheet);
-	}
+	sweep_analyzer("allocation_changes", &scope, 4); /* sites and segments, and both tables */
 	compared_free(c);
 }
 

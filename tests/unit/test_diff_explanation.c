@@ -16,7 +16,7 @@
 
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 static const char line_columns[] = "explanation.lines: line a_ns b_ns change_ns";
 static const char part_columns[] =
@@ -643,15 +643,8 @@ static void failing_allocations_are_reported(void **state)
 					   &(struct side_text){ .whole = b, .ranks = { b, b } });
 
 	(void)state;
-	const struct analyzer *analyzer = tsi_analyzer(tscope_analyzer_find("explanation"));
 	struct analysis_scope scope = { .comparison = &c->comparison };
-	struct alloc_sweep sweep = { .at_least = 10 };
-	while (alloc_sweep_next(&sweep)) {
-		struct fact_sheet sheet;
-
-		alloc_sweep_try(&sweep, tsi_fill_sheet(analyzer, &scope, &sheet, &sweep.err));
-		tsi_fact_sheet_deinit(&sheet);
-	}
+	sweep_analyzer("explanation", &scope, 10);
 	compared_free(c);
 }
 

@@ -11,7 +11,7 @@
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 #include "base/attributes.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 /* Steps of 100 ms, as the rules of TIMING.* see them. */
 #define STEPS(data_ratio, data_ns, optimizer_ratio, spread, mean_ns)                               \
@@ -141,20 +141,12 @@ static void test_lost(void **state)
 
 static void test_allocations(void **state)
 {
-	const struct analyzer *analyzer = tsi_analyzer(tscope_analyzer_find("finding_changes."));
 	struct compared *c =
 		compare(WAITS_SOME "efficiency.top_recoverable_ratio 0.1\n", WAITS_MUCH);
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
 	(void)state;
-	/* room for all, the list, what is lost */
-	struct alloc_sweep sweep = { .at_least = 3 };
-	while (alloc_sweep_next(&sweep)) {
-		struct fact_sheet sheet;
-
-		alloc_sweep_try(&sweep, tsi_fill_sheet(analyzer, &scope, &sheet, &sweep.err));
-		tsi_fact_sheet_deinit(&sheet);
-	}
+	sweep_analyzer("finding_changes", &scope, 3); /* room for all, the list, what is lost */
 	compared_free(c);
 }
 

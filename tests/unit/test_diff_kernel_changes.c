@@ -15,7 +15,7 @@
 #include "analyze/analysis.h"
 #include "analyze/lookup.h"
 #include "base/attributes.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 enum { MAX_KERNELS = 12, SIDE_BYTES = 8192 };
 
@@ -579,13 +579,7 @@ static void every_allocation_may_fail(void **state)
 	struct compared *c = compare_kernels(&twenty_steps, &ten_steps);
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
-	struct alloc_sweep sweep = { .at_least = 30 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *again = NULL;
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&again, LEVEL_DIFF, &scope, NULL, &sweep.err));
-		tscope_analysis_free(again);
-	}
+	sweep_level(LEVEL_DIFF, &scope, 30);
 	compared_free(c);
 }
 

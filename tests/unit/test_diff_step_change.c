@@ -13,7 +13,7 @@
 
 #include "analyze/analysis.h"
 #include "base/attributes.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 
 #define STEP(number, rest) "series.steps step=" #number " time_ns=" rest "\n"
 #define SIX(rest)                                                                                  \
@@ -199,13 +199,7 @@ static void memory_ends(void **state)
 			TIME(110, 110, 6) SIX("110 phase_data_ns=9 line_compute_ns=4"));
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
-	struct alloc_sweep sweep = { .at_least = 50 };
-	while (alloc_sweep_next(&sweep)) {
-		struct tscope_analysis *analysis = NULL;
-		alloc_sweep_try(&sweep,
-				tsi_analyze_level(&analysis, LEVEL_DIFF, &scope, NULL, &sweep.err));
-		tscope_analysis_free(analysis);
-	}
+	sweep_level(LEVEL_DIFF, &scope, 50);
 	compared_free(c);
 }
 

@@ -5,7 +5,7 @@
  * Everything is read in blocks of several sizes with the same result.
  */
 #include "decode/events/format.h"
-#include "event_log.h"
+#include "decode_log.h"
 #include "fail_alloc.h"
 
 #include <setjmp.h>
@@ -16,44 +16,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static enum tscope_status decode_blocks(struct str text, size_t block_bytes,
-					const struct decode_options *options, struct event_log *log,
-					struct tscope_error *err)
-{
-	struct input_options input_options = { .block_bytes = block_bytes, .single_thread = true };
-	struct input *in;
-	enum tscope_status status =
-		tsi_input_open_memory(&in, text.data, text.length, &input_options, err);
-	if (status != TSCOPE_OK)
-		return status;
-	status = tsi_decode(in, options, &log->sink, err);
-	tsi_input_close(in);
-	return status;
-}
-
-/* Decodes with one block size, and sees that the others agree. The log is the caller's to deinit. */
-static enum tscope_status decode(struct str text, struct event_log *log, struct tscope_error *err)
-{
-	static const size_t sizes[] = { 1, 2, 3, 64 };
-	struct decode_options options = { 0 };
-	event_log_init(log);
-	enum tscope_status status = decode_blocks(text, 4096, &options, log, err);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct event_log other;
-		struct tscope_error other_err = { 0 };
-		event_log_init(&other);
-		assert_int_equal(decode_blocks(text, sizes[i], &options, &other, &other_err),
-				 status);
-		if (!event_log_equal(log, &other))
-			fail_msg("blocks of %zu: %s instead of %s", sizes[i], other.text,
-				 log->text);
-		if (status != TSCOPE_OK)
-			assert_string_equal(other_err.message, err->message);
-		event_log_deinit(&other);
-	}
-	return status;
-}
 
 #define EVENT "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2}"
 #define ESCAPED "{\"\\u0070h\":\"X\",\"n\\u0061me\":\"a\",\"t\\u0073\":1,\"\\u0064ur\":2}"
@@ -71,7 +33,8 @@ static void check_reading(const struct reading *c)
 {
 	struct event_log log;
 	struct tscope_error err = { 0 };
-	enum tscope_status status = decode((struct str){ c->text, strlen(c->text) }, &log, &err);
+	enum tscope_status status =
+		decode_log((struct str){ c->text, strlen(c->text) }, &log, &err);
 	if (status != c->status)
 		fail_msg("%s: status %d (%s)", c->text, status, err.message);
 	if (strcmp(log.text, c->lines) != 0)
@@ -205,7 +168,7 @@ static void test_cut_everywhere(void **state)
 	for (size_t length = 0; length < sizeof(whole) - 1; length++) {
 		struct event_log log;
 		struct tscope_error err = { 0 };
-		enum tscope_status status = decode((struct str){ whole, length }, &log, &err);
+		enum tscope_status status = decode_log((struct str){ whole, length }, &log, &err);
 		if (length == 0)
 			assert_int_equal(status, TSCOPE_E_EMPTY);
 		else
@@ -230,9 +193,9 @@ static void test_cut_says_where(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct event_log log;
 		struct tscope_error err = { 0 };
-		assert_int_equal(
-			decode((struct str){ cases[i].text, strlen(cases[i].text) }, &log, &err),
-			TSCOPE_E_DAMAGED);
+		assert_int_equal(decode_log((struct str){ cases[i].text, strlen(cases[i].text) },
+					    &log, &err),
+				 TSCOPE_E_DAMAGED);
 		assert_string_equal(err.message, cases[i].message);
 		assert_int_equal(err.offset, cases[i].offset);
 		event_log_deinit(&log);
@@ -383,8 +346,9 @@ static void test_refused_by_name(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct event_log log;
 		struct tscope_error err = { 0 };
-		assert_int_equal(decode((struct str){ cases[i].text, cases[i].length }, &log, &err),
-				 cases[i].status);
+		assert_int_equal(
+			decode_log((struct str){ cases[i].text, cases[i].length }, &log, &err),
+			cases[i].status);
 		assert_string_equal(err.message, cases[i].message);
 		event_log_deinit(&log);
 	}

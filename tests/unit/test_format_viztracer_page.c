@@ -4,7 +4,7 @@
  * pages that end early. Everything is read in blocks of several sizes with the same result.
  */
 #include "decode/events/format.h"
-#include "event_log.h"
+#include "decode_log.h"
 #include "fail_alloc.h"
 
 #include <setjmp.h>
@@ -16,46 +16,6 @@
 #include <cmocka.h>
 
 #include "base/attributes.h"
-
-static enum tscope_status decode_blocks(struct str text, size_t block_bytes, struct event_log *log,
-					struct tscope_error *err)
-{
-	const struct input_options input_options = { .block_bytes = block_bytes,
-						     .single_thread = true };
-	const struct decode_options options = { 0 };
-	struct input *in;
-	enum tscope_status status =
-		tsi_input_open_memory(&in, text.data, text.length, &input_options, err);
-
-	if (status != TSCOPE_OK)
-		return status;
-	status = tsi_decode(in, &options, &log->sink, err);
-	tsi_input_close(in);
-	return status;
-}
-
-/* Decodes with one block size, and sees that the others agree. The log is the caller's to deinit. */
-static enum tscope_status decode(struct str text, struct event_log *log, struct tscope_error *err)
-{
-	static const size_t sizes[] = { 1, 7, 64 };
-
-	event_log_init(log);
-	enum tscope_status status = decode_blocks(text, 4096, log, err);
-	for (size_t i = 0; i < TSI_COUNT_OF(sizes); i++) {
-		struct tscope_error other_err = { 0 };
-		struct event_log other;
-
-		event_log_init(&other);
-		assert_int_equal(decode_blocks(text, sizes[i], &other, &other_err), status);
-		if (!event_log_equal(log, &other))
-			fail_msg("blocks of %zu: %s instead of %s", sizes[i], other.text,
-				 log->text);
-		if (status != TSCOPE_OK)
-			assert_string_equal(other_err.message, err->message);
-		event_log_deinit(&other);
-	}
-	return status;
-}
 
 #define HEAD                                                                                       \
 	"<!DOCTYPE html>\n<head>\n<script>\nfunction onTraceViewerImportFail() {\n}\n</script>\n"
@@ -104,7 +64,8 @@ static void check_reading(const struct reading *c)
 {
 	struct event_log log;
 	struct tscope_error err = { 0 };
-	enum tscope_status status = decode((struct str){ c->text, strlen(c->text) }, &log, &err);
+	enum tscope_status status =
+		decode_log((struct str){ c->text, strlen(c->text) }, &log, &err);
 
 	if (status != c->status || (c->message && strcmp(err.message, c->message) != 0))
 		fail_msg("%s: status %d (%s)", c->text, status, err.message);
@@ -152,7 +113,7 @@ static void check_long_page(size_t code_bytes, size_t block_bytes)
 	struct event_log log;
 
 	event_log_init(&log);
-	if (decode_blocks((struct str){ page, length }, block_bytes, &log, &err) != TSCOPE_OK)
+	if (decode_blocks((struct str){ page, length }, block_bytes, NULL, &log, &err) != TSCOPE_OK)
 		fail_msg("%zu bytes of code: %s", code_bytes, err.message);
 	assert_string_equal(log.text, LINES);
 	event_log_deinit(&log);
@@ -186,7 +147,7 @@ static void test_cuts(void **state)
 	for (size_t length = 1; length < sizeof(page); length++) {
 		struct tscope_error err = { 0 };
 		struct event_log log;
-		enum tscope_status status = decode((struct str){ page, length }, &log, &err);
+		enum tscope_status status = decode_log((struct str){ page, length }, &log, &err);
 		enum tscope_status expected = length < mark  ? TSCOPE_E_UNSUPPORTED
 					      : length < end ? TSCOPE_E_DAMAGED
 							     : TSCOPE_OK;
@@ -217,7 +178,7 @@ static void test_allocations(void **state)
 		log.text = calloc(1, LOG_BYTES);
 		log.capacity = LOG_BYTES;
 		alloc_sweep_try(&sweep, decode_blocks((struct str){ page, sizeof(page) - 1 }, 64,
-						      &log, &sweep.err));
+						      NULL, &log, &sweep.err));
 		event_log_deinit(&log);
 	}
 }

@@ -2,12 +2,7 @@
 /* CONVERGENCE.*: where the loss goes. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/attributes.h"
 
 #define TREND(trend, count)                                                                        \
 	"convergence.loss_trend " trend "\n"                                                       \
@@ -45,17 +40,7 @@ static const struct rule_case cases[] = {
 	  "CONVERGENCE.NO_PROGRESS=high", "high: the loss does not fall" },
 };
 
-static void rules_say_what_they_should(void **state)
-{
-	(void)state;
-	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_rule_cases(cases, TSI_COUNT_OF(cases));
 }

@@ -2,12 +2,7 @@
 /* CROSS.*: what several signals say together. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/attributes.h"
 
 static const struct rule_case cases[] = {
 	{ "CROSS.CORRELATED_INSTABILITY", FIRES,
@@ -47,17 +42,7 @@ static const struct rule_case cases[] = {
 	  "norm or memory beside their time" },
 };
 
-static void rules_say_what_they_should(void **state)
-{
-	(void)state;
-	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_rule_cases(cases, TSI_COUNT_OF(cases));
 }

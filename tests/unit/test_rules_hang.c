@@ -2,12 +2,7 @@
 /* HANG.*: what flight-recorder dumps say, in one sentence. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/attributes.h"
 
 /* Of kind: rank 6 of four; the others wait since 12:04:31 UTC. */
 #define HANG(kind, more)                                                                           \
@@ -87,17 +82,7 @@ static const struct rule_case cases[] = {
 	{ "HANG.UNFINISHED", QUIET, HANG("none", ""), NULL, "" },
 };
 
-static void rules_say_what_they_should(void **state)
-{
-	(void)state;
-	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_rule_cases(cases, TSI_COUNT_OF(cases));
 }

@@ -2,12 +2,7 @@
 /* TIMING.*: what the times of steps and phases say. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/attributes.h"
 
 #define WAIT(ratio, ns)                                                                            \
 	"step_time.mean_ns 100000000\n"                                                            \
@@ -102,17 +97,7 @@ static const struct rule_case cases[] = {
 	  "low: step time varies: p95 is 1.50 times the median (10 steps)" },
 };
 
-static void rules_say_what_they_should(void **state)
-{
-	(void)state;
-	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_rule_cases(cases, TSI_COUNT_OF(cases));
 }

@@ -25,7 +25,7 @@
 
 #include "base/attributes.h"
 #include "config.h"
-#include "fail_alloc.h"
+#include "found_files.h"
 #include "packed.h"
 #include "test_folder.h"
 
@@ -44,8 +44,6 @@
 	"torch.save is one, too: it holds tensors and no memory snapshot)"
 #define NOT_READ "not a kind of file that tscope reads"
 
-enum { TEXT_BYTES = 8192 };
-
 /* ---- the tree ---- */
 
 static void put_pipe(const char *path)
@@ -62,59 +60,9 @@ static void put_link(const char *path, const char *target)
 
 /* ---- what is found ---- */
 
-static void describe(char *text, const struct run_files *files)
-{
-	static const char *const kinds[] = {
-		[RUN_FILE_TRACE] = "trace",     [RUN_FILE_STEPS] = "steps",
-		[RUN_FILE_MEMORY] = "memory",   [RUN_FILE_REFUSED] = "refused",
-		[RUN_FILE_IGNORED] = "ignored",
-	};
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < files->count; i++) {
-		const struct run_file *file = &files->items[i];
-		char rank[32] = "";
-
-		if (file->name_rank >= 0)
-			snprintf(rank, sizeof(rank), " rank %d", (int)file->name_rank);
-		used += (size_t)snprintf(
-			text + used, TEXT_BYTES - used, "%s %s%s%s%s%s%s%s\n", kinds[file->kind],
-			file->path, rank, file->run_json ? " + " : "",
-			file->run_json ? file->run_json : "", file->is_named ? " named" : "",
-			file->reason ? ": " : "", file->reason ? file->reason : "");
-		assert_true(used < TEXT_BYTES);
-	}
-}
-
-/* What is found, each file once. */
-static enum tscope_status find(struct run_files *files, const char *const *paths, size_t count,
-			       struct tscope_error *err)
-{
-	enum tscope_status status = tsi_find_files(files, paths, count, err);
-
-	if (status != TSCOPE_OK)
-		return status;
-	tsi_settle_files(files, &files->arena);
-	return tsi_arena_status(&files->arena, err);
-}
-
-static void expect_paths(const char *const *paths, size_t count, const char *expected)
-{
-	char text[TEXT_BYTES];
-	struct run_files files = { 0 };
-	struct tscope_error err = { 0 };
-
-	if (find(&files, paths, count, &err) != TSCOPE_OK)
-		fail_msg("failed: %s", err.message);
-	describe(text, &files);
-	tsi_arena_deinit(&files.arena);
-	assert_string_equal(text, expected);
-}
-
 static void expect(const char *path, const char *expected)
 {
-	expect_paths(&path, 1, expected);
+	expect_files(&path, 1, expected);
 }
 
 static void expect_failure(const char *path, enum tscope_status status, const char *message)
@@ -122,7 +70,7 @@ static void expect_failure(const char *path, enum tscope_status status, const ch
 	struct run_files files = { 0 };
 	struct tscope_error err = { 0 };
 
-	assert_int_equal(find(&files, &path, 1, &err), status);
+	assert_int_equal(find_files(&files, &path, 1, &err), status);
 	assert_string_equal(err.message, message);
 	assert_int_equal(files.count, 0);
 	assert_null(files.items);
@@ -207,14 +155,14 @@ static void test_named_files(void **state)
 	put_file("empty", "");
 	put_pipe("pipe");
 	/* What is named is read, whatever it holds: reading it says what is wrong. */
-	expect_paths(paths, TSI_COUNT_OF(paths),
+	expect_files(paths, TSI_COUNT_OF(paths),
 		     "steps b.txt named\n"
 		     "trace - named\n"
 		     "trace a.json named\n"
 		     "trace image named\n"
 		     "trace empty named\n"
 		     "trace pipe named\n");
-	expect_paths(paths, 0, "");
+	expect_files(paths, 0, "");
 }
 
 static void test_missing(void **state)
@@ -399,7 +347,7 @@ static void test_named_memory(void **state)
 	put_file("b.yaml", "---\nlearning_rate: 0.1\n");
 	put_file("c.json", "[[\"a\"]]");
 	put_file("d.html", "<!DOCTYPE html>\n");
-	expect_paths(paths, TSI_COUNT_OF(paths),
+	expect_files(paths, TSI_COUNT_OF(paths),
 		     "memory a.pt named\n"
 		     "memory b.yaml named\n"
 		     "memory c.json named\n"
@@ -511,7 +459,7 @@ static void test_doubles(void **state)
 	put_link("run/latest.json", "rank1/trace.json");
 	put_link("run/latest", "rank0");
 	/* The names that tell ranks stay. */
-	expect_paths(paths, TSI_COUNT_OF(paths),
+	expect_files(paths, TSI_COUNT_OF(paths),
 		     "steps run/rank0/steps.jsonl rank 0\n"
 		     "trace run/rank1/trace.json rank 1\n");
 }
@@ -558,11 +506,11 @@ static void test_count_limit(void **state)
 	put_file("run/rank1/a.txt", "");
 	/* Two folders and two files. */
 	files.max_count = 4;
-	assert_int_equal(find(&files, &path, 1, &err), TSCOPE_OK);
+	assert_int_equal(find_files(&files, &path, 1, &err), TSCOPE_OK);
 	assert_int_equal(files.count, 2);
 	tsi_arena_deinit(&files.arena);
 	files = (struct run_files){ .max_count = 3 };
-	assert_int_equal(find(&files, &path, 1, &err), TSCOPE_E_LIMIT);
+	assert_int_equal(find_files(&files, &path, 1, &err), TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "more files than a run may have (limit: files of a run)");
 	tsi_arena_deinit(&files.arena);
 }
@@ -580,13 +528,7 @@ static void test_nomem(void **state)
 	put_file("run/rank1/empty", "");
 	put_link("run/rank1/loop", "..");
 	put_link("job_rank0", "run");
-	struct alloc_sweep sweep = { .at_least = 10 };
-	while (alloc_sweep_next(&sweep)) {
-		struct run_files files = { 0 };
-
-		alloc_sweep_try(&sweep, find(&files, paths, TSI_COUNT_OF(paths), &sweep.err));
-		tsi_arena_deinit(&files.arena);
-	}
+	sweep_find(paths, TSI_COUNT_OF(paths), 10);
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown((test), enter_folder, leave_folder)

@@ -19,7 +19,7 @@
 
 #include "base/attributes.h"
 #include "config.h"
-#include "fail_alloc.h"
+#include "found_files.h"
 #include "run/metrics.h"
 #include "test_folder.h"
 #include "tfevents_writer.h"
@@ -32,59 +32,9 @@
 #define OTHER_TABLE                                                                                \
 	"a CSV table with a column \"step\": if it holds metrics, use `tscope report FILE`"
 
-enum { TEXT_BYTES = 4096 };
-
-static void describe(char *text, const struct run_files *files)
-{
-	static const char *const kinds[] = {
-		[RUN_FILE_TRACE] = "trace",     [RUN_FILE_STEPS] = "steps",
-		[RUN_FILE_MEMORY] = "memory",   [RUN_FILE_METRICS] = "metrics",
-		[RUN_FILE_REFUSED] = "refused", [RUN_FILE_IGNORED] = "ignored",
-	};
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < files->count; i++) {
-		const struct run_file *file = &files->items[i];
-		bool is_of_source = file->kind == RUN_FILE_METRICS;
-
-		used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s %s%s%s%s%s%s\n",
-					 kinds[file->kind], file->path, is_of_source ? " by " : "",
-					 is_of_source ? file->metrics->id : "",
-					 file->is_named ? " named" : "", file->reason ? ": " : "",
-					 file->reason ? file->reason : "");
-		assert_true(used < TEXT_BYTES);
-	}
-}
-
-/* What is found, each file once. */
-static enum tscope_status find(struct run_files *files, const char *const *paths, size_t count,
-			       struct tscope_error *err)
-{
-	enum tscope_status status = tsi_find_files(files, paths, count, err);
-
-	if (status != TSCOPE_OK)
-		return status;
-	tsi_settle_files(files, &files->arena);
-	return tsi_arena_status(&files->arena, err);
-}
-
-static void expect_paths(const char *const *paths, size_t count, const char *expected)
-{
-	char text[TEXT_BYTES];
-	struct run_files files = { 0 };
-	struct tscope_error err = { 0 };
-
-	if (find(&files, paths, count, &err) != TSCOPE_OK)
-		fail_msg("failed: %s", err.message);
-	describe(text, &files);
-	tsi_arena_deinit(&files.arena);
-	assert_string_equal(text, expected);
-}
-
 static void expect(const char *path, const char *expected)
 {
-	expect_paths(&path, 1, expected);
+	expect_files(&path, 1, expected);
 }
 
 static void put_events(const char *path)
@@ -178,7 +128,7 @@ static void test_store(void **state)
 	expect("mlruns/0/ab/metrics/system",
 	       "ignored mlruns/0/ab/metrics/system/cpu: not a trace: expected JSON that begins "
 	       "with { or [, found \"1700000000000 2.\"\n");
-	expect_paths(both, 2,
+	expect_files(both, 2,
 		     "ignored mlruns/0/meta.yaml: " STORE_META "\n"
 		     "ignored mlruns/0/ab/meta.yaml: " STORE_META "\n"
 		     "trace mlruns/0/ab/artifacts/trace.json\n"
@@ -209,13 +159,7 @@ static void test_allocations(void **state)
 	(void)state;
 	put_store();
 	put_file("mlruns/metrics.csv", TABLE);
-	struct alloc_sweep sweep = { .at_least = 10 };
-	while (alloc_sweep_next(&sweep)) {
-		struct run_files files = { 0 };
-
-		alloc_sweep_try(&sweep, find(&files, &path, 1, &sweep.err));
-		tsi_arena_deinit(&files.arena);
-	}
+	sweep_find(&path, 1, 10);
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown((test), enter_folder, leave_folder)

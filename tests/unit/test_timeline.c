@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, OTHER = 2 }; /* thread ids */
@@ -388,12 +388,7 @@ static void every_allocation_may_fail(void **state)
 	add_three_steps(s->t, launch_counts, 100);
 	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 5000, 10);
 	s->trace = test_trace_finish(s->t);
-	struct alloc_sweep sweep = { .at_least = 4 };
-	while (alloc_sweep_next(&sweep)) {
-		alloc_sweep_try(&sweep,
-				tscope_timeline_build(&s->timeline, s->trace, NULL, &sweep.err));
-		assert_int_equal(!s->timeline, sweep.has_failed);
-	}
+	sweep_timeline(s->trace, 4);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 #include "piece_check.h"
 #include "random_numbers.h"
 #include "trace_builder.h"
@@ -507,30 +507,19 @@ static void too_many_budgets_are_refused(void **state)
 					 "narrow the range of steps");
 }
 
-static void assert_allocations_may_fail(const struct tscope_trace *trace)
-{
-	struct tscope_timeline *timeline = NULL;
-
-	struct alloc_sweep sweep = { .at_least = 4 };
-	while (alloc_sweep_next(&sweep))
-		alloc_sweep_try(&sweep,
-				tsi_timeline_build(&timeline, trace, NULL, true, &sweep.err));
-	tscope_timeline_free(timeline);
-}
-
 static void every_allocation_may_fail(void **state)
 {
 	struct setup *s = *state;
 	uint64_t seed = 11;
 
 	s->trace = random_trace(&seed);
-	assert_allocations_may_fail(s->trace);
+	sweep_timeline(s->trace, 4);
 	tscope_trace_free(s->trace);
 
 	test_op(s->t, "aten::mm", MAIN, 10, 20);
 	test_op(s->t, ENGINE, BACKWARD, 40, 20);
 	s->trace = test_trace_finish(s->t);
-	assert_allocations_may_fail(s->trace);
+	sweep_timeline(s->trace, 4);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

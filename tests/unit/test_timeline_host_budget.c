@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 #include "piece_check.h"
 #include "random_numbers.h"
 #include "trace_builder.h"
@@ -418,16 +418,11 @@ static void random_traces_agree_with_every_instant(void **state)
 
 static void every_allocation_may_fail(void **state)
 {
-	struct tscope_timeline *timeline = NULL;
 	uint64_t seed = 11;
 	struct tscope_trace *trace = random_trace(&seed);
 
 	(void)state;
-	struct alloc_sweep sweep = { .at_least = 4 };
-	while (alloc_sweep_next(&sweep))
-		alloc_sweep_try(&sweep,
-				tsi_timeline_build(&timeline, trace, NULL, true, &sweep.err));
-	tscope_timeline_free(timeline);
+	sweep_timeline(trace, 4);
 	tscope_trace_free(trace);
 }
 

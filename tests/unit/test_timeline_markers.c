@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/attributes.h"
-#include "fail_alloc.h"
+#include "memory_sweep.h"
 #include "trace_builder.h"
 
 /* A batch of 100: loader, forward, backward on the autograd thread 2, and the optimizers' steps. */
@@ -159,15 +159,7 @@ static void out_of_memory(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = make_trace(cases[i].lines);
 
-		struct alloc_sweep sweep = { 0 };
-
-		while (alloc_sweep_next(&sweep)) {
-			struct tscope_timeline *timeline = NULL;
-
-			alloc_sweep_try(&sweep,
-					tscope_timeline_build(&timeline, trace, NULL, &sweep.err));
-			tscope_timeline_free(timeline);
-		}
+		sweep_timeline(trace, 1);
 		tscope_trace_free(trace);
 	}
 }
