@@ -9,7 +9,6 @@ generated traces (200 MB, and eight small ones); files of many ranks are made an
 Processor time is that of one run, of maps and traces the least of three. Exit 1: over a limit.
 """
 import argparse
-import ctypes
 import json
 import os
 import pathlib

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: MIT
 """The simple reader against the truth of generated snapshots.
 
-usage: check_snapshot.py [COUNT [FIRST_SEED]]
+usage: check_snapshot.py [ROUNDS [FIRST_SEED]]
 """
-import pathlib
 import random
 import sys
-import tempfile
 
 import make_snapshot
+import seeds
 import snapshot
 import snapshot_writers
 import training_program
@@ -67,27 +66,17 @@ def random_case(seed):
 
 
 def check(seed, folder):
-    """What differs for one seed."""
     plan, max_entries, era, protocol, is_json = random_case(seed)
     run, truth = make_snapshot.simulate(plan, max_entries, era, is_json)
-    path = pathlib.Path(folder) / ("s.json" if is_json else "s.pickle")
+    path = folder / ("s.json" if is_json else "s.pickle")
     data = snapshot_writers.Builder(run, era, max_entries).build()
     snapshot_writers.write(data, path, era == "cpp", protocol, is_json)
-    return truth, list(compare(truth, snapshot.figures(snapshot.load(path))))
+    for place, expected, actual in compare(truth, snapshot.figures(snapshot.load(path))):
+        yield f"{place}: the truth is {expected}, the reader says {actual}"
 
 
-def main(arguments):
-    count = int(arguments[0]) if arguments else 100
-    first = int(arguments[1]) if len(arguments) > 1 else 1
-    bad = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, first + count):
-            _, found = check(seed, folder)
-            for place, expected, actual in found[:5]:
-                print(f"seed {seed}: {place}: the truth is {expected}, the reader says {actual}")
-            bad += bool(found)
-    print(f"{count - bad} snapshots agree, {bad} differ")
-    return 1 if bad else 0
+def main(numbers):
+    return seeds.run(check, numbers, 100)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ significant that do not change.
 
 usage: compare_changes.py TSCOPE [COUNT [FIRST_SEED]]    COUNT pairs of each kind
 """
+import functools
 import json
 import pathlib
 import re
@@ -16,6 +17,7 @@ import sys
 import tempfile
 
 import make_changes
+import seeds
 
 # Of the pairs with a change, of the changes of lines, of the lines that did not change.
 LEAST_FIRST, LEAST_COVERED, MOST_FALSE = 0.98, 0.80, 0.01
@@ -235,21 +237,17 @@ def check_pair(program, folder, change, seed, shown):
     yield from check_saved(program, folder, facts)
 
 
-def main():
-    program = sys.argv[1]
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    bad = 0
-    shown = Shown()
+def check(program, shown, seed, folder):
     for change in make_changes.CHANGES:
-        for seed in range(first, first + count):
-            with tempfile.TemporaryDirectory() as folder:
-                said = list(check_pair(program, pathlib.Path(folder), change, seed, shown))
-            bad += bool(said)
-            for text in said:
-                print(f"{change}, seed {seed}: {text}")
-    print(f"{len(make_changes.CHANGES) * count - bad} pairs agree, {bad} differ")
-    return 1 if not shown.check() or bad else 0
+        for difference in check_pair(program, folder / change, change, seed, shown):
+            yield f"{change}: {difference}"
+
+
+def main():
+    program, *numbers = sys.argv[1:]
+    shown = Shown()
+    status = seeds.run(functools.partial(check, program, shown), numbers, 10)
+    return status or not shown.check()
 
 
 if __name__ == "__main__":

@@ -3,17 +3,18 @@
 """Compares `tscope diff` with formulas_diff.py on random pairs of run directories, and on those of
 the test data with each other: what it says of reproducibility, and pytscope's metrics of both sides.
 
-usage: compare_diffs.py TSCOPE TESTDATA [COUNT [FIRST_SEED]]
+usage: compare_diffs.py TSCOPE TESTDATA [ROUNDS [FIRST_SEED]]
 """
+import functools
 import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import compare_runs
 import formulas_diff
 import random_pairs
+import seeds
 
 # What a note begins with, and what stands behind that it names.
 NOTE_BEGINNINGS = (
@@ -113,23 +114,18 @@ def run_diff(program, a, b, tolerance):
     return json.loads(done.stdout)["runs"][0]
 
 
-def print_differences(label, document, expected):
-    """Their number."""
-    count = 0
+def differences(document, expected):
     for name, actual, wanted in (
             *compare_reproducibility(document["facts"]["reproducibility"], expected),
             *compare_metrics(document, expected["metrics"])):
-        print(f"{label}: {name}: tscope says {actual}, the formula {wanted}")
-        count += 1
-    return count
+        yield f"{name}: tscope says {actual}, the formula {wanted}"
 
 
-def check_seed(program, seed):
+def check(program, seed, folder):
     tolerance = (0.0, 0.0, 1e-3)[seed % 3]
-    with tempfile.TemporaryDirectory() as folder:
-        a, b = random_pairs.write_pair(folder, seed)
-        document = run_diff(program, f"{folder}/a", f"{folder}/b", tolerance)
-    return print_differences(f"seed {seed}", document, formulas_diff.diff(a, b, tolerance))
+    a, b = random_pairs.write_pair(folder, seed)
+    document = run_diff(program, folder / "a", folder / "b", tolerance)
+    return differences(document, formulas_diff.diff(a, b, tolerance))
 
 
 def read_records(path):
@@ -165,22 +161,18 @@ def read_run(folder):
 
 
 def check_folders(program, testdata):
-    """The pairs of the test data, and how many of them differ."""
+    """Whether the pairs of the test data agree."""
     folders = [testdata / name for name in ("run_healthy", "run_rerun", "run_sick")]
-    pairs = [(a, b) for a in folders for b in folders]
-    return len(pairs), sum(
-        print_differences(f"{a.name} {b.name}", run_diff(program, a, b, 0.0),
-                          formulas_diff.diff(read_run(a), read_run(b))) > 0 for a, b in pairs)
+    return not sum(
+        seeds.show(f"{a.name} {b.name}", differences(
+            run_diff(program, a, b, 0.0), formulas_diff.diff(read_run(a), read_run(b))))
+        for a in folders for b in folders)
 
 
 def main():
-    program, testdata = sys.argv[1], pathlib.Path(sys.argv[2])
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 200
-    first = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    folder_count, bad = check_folders(program, testdata)
-    bad += sum(check_seed(program, seed) > 0 for seed in range(first, first + count))
-    print(f"{count + folder_count - bad} pairs agree, {bad} differ")
-    return 1 if bad else 0
+    program, testdata, *numbers = sys.argv[1:]
+    agree = check_folders(program, pathlib.Path(testdata))
+    return seeds.run(functools.partial(check, program), numbers, 200) or not agree
 
 
 if __name__ == "__main__":

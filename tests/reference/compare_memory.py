@@ -3,7 +3,7 @@
 """tscope memory against the plain readers of snapshot.py and memory_files.py: on files that are
 made by the seed, or on files that are given.
 
-usage: compare_memory.py TSCOPE [COUNT [FIRST_SEED]]
+usage: compare_memory.py TSCOPE [ROUNDS [FIRST_SEED]]
        compare_memory.py TSCOPE --files FILE...
 """
 import json
@@ -16,6 +16,7 @@ import check_snapshot
 import make_memory_files
 import make_snapshot
 import memory_files
+import seeds
 import snapshot
 import snapshot_writers
 
@@ -286,9 +287,9 @@ def made_by(seed, folder):
         yield pathlib.Path(other)
 
 
-def compare(program, paths, name):
-    """How many files agree, and how many differ; what differs is printed."""
-    good = bad = 0
+def compare(program, paths):
+    """What differs; that none of them was compared is a difference, too."""
+    count = 0
     for path in paths:
         try:
             found = list(file_differences(program, path))
@@ -296,27 +297,19 @@ def compare(program, paths, name):
             continue
         except RuntimeError as error:
             found = [("the report", "one", error)]
-        for place, expected, actual in found[:5]:
-            print(f"{name}{path.name}: {place}: expected {expected}, tscope says {actual}")
-        bad += bool(found)
-        good += not found
-    return good, bad
+        for place, expected, actual in found:
+            yield f"{path.name}: {place}: expected {expected}, tscope says {actual}"
+        count += 1
+    if count == 0:
+        yield "nothing was compared"
 
 
-def main(arguments):
-    program = Program(arguments[0])
-    good = bad = 0
-    if arguments[1:2] == ["--files"]:
-        good, bad = compare(program, [pathlib.Path(path) for path in arguments[2:]], "")
-    else:
-        first = int(arguments[2]) if len(arguments) > 2 else 1
-        for seed in range(first, first + (int(arguments[1]) if len(arguments) > 1 else 50)):
-            with tempfile.TemporaryDirectory() as folder:
-                counts = compare(program, made_by(seed, folder), f"seed {seed}: ")
-            good, bad = good + counts[0], bad + counts[1]
-    print(f"{good} files agree, {bad} differ")
-    return 1 if bad or not good else 0
+def main(program, *arguments):
+    program = Program(program)
+    if arguments[:1] == ("--files",):
+        return 1 if seeds.show("files", compare(program, map(pathlib.Path, arguments[1:]))) else 0
+    return seeds.run(lambda seed, folder: compare(program, made_by(seed, folder)), arguments, 50)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -3,12 +3,12 @@
 """`tscope memory` on captures of memray against memray_figures.py: on random captures of all
 formats against what these were made of, or on files that are given.
 
-usage: compare_memray.py TSCOPE [COUNT [FIRST_SEED]]
+usage: compare_memray.py TSCOPE [ROUNDS [FIRST_SEED]]
        compare_memray.py TSCOPE --files FILE...
 """
 import datetime
+import functools
 import json
-import pathlib
 import sys
 import tempfile
 
@@ -16,6 +16,7 @@ import compare_memory
 import make_memray
 import memray_figures
 import memray_reader
+import seeds
 
 FACTS = ("command", "pid", "python_version", "capture_ns", "is_aggregated", "is_complete",
          "has_native_stacks", "traces_python_allocators", "allocation_count", "allocated_bytes",
@@ -187,8 +188,7 @@ def statistics_differences(program, truth):
 # ---- files ----------------------------------------------------------------------------------
 
 
-def check(program, name, path, truth):
-    """1 where something differs, and it is printed."""
+def check_file(program, path, truth):
     try:
         facts = program.facts(path).get("host_memory", {})
         found = list(differences(memray_figures.figures(truth), facts))
@@ -196,36 +196,30 @@ def check(program, name, path, truth):
         if not truth.header["is_aggregated"] and truth.header["end_ms"]:
             found += statistics_differences(program, truth)
     except compare_memory.NotBuiltIn:
-        return 0
+        return
     except RuntimeError as error:
         is_empty = not truth.aggregates and not any(map(memray_figures.allocates,
                                                         truth.operations))
         found = [] if is_empty else [("the report", "one", error)]
-    for place, expected, actual in found[:6]:
-        print(f"{name}: {place}: expected {expected}, tscope says {actual}")
-    return bool(found)
+    for place, expected, actual in found:
+        yield f"{place}: expected {expected}, tscope says {actual}"
 
 
-def main(arguments):
-    program = compare_memory.Program(arguments[0])
-    if arguments[1:2] == ["--files"]:
-        paths = arguments[2:]
-        bad = sum(check(program, path, path, memray_reader.read(path)) for path in paths)
-        print(f"{len(paths) - bad} captures agree, {bad} differ")
-        return 1 if bad else 0
-    count = int(arguments[1]) if len(arguments) > 1 else 200
-    first = int(arguments[2]) if len(arguments) > 2 else 1
-    bad = 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "rank0.bin"
-        for seed in range(first, first + count):
-            data, truth = make_memray.make(seed)
-            path.write_bytes(data)
-            version = truth.header["version"]
-            bad += check(program, f"seed {seed} (format {version})", path, truth)
-    print(f"{count - bad} captures agree, {bad} differ")
-    return 1 if bad else 0
+def check(program, seed, folder):
+    data, truth = make_memray.make(seed)
+    path = folder / "rank0.bin"
+    path.write_bytes(data)
+    for difference in check_file(program, path, truth):
+        yield f"format {truth.header['version']}: {difference}"
+
+
+def main(program, *arguments):
+    program = compare_memory.Program(program)
+    if arguments[:1] == ("--files",):
+        return 1 if sum(seeds.show(path, check_file(program, path, memray_reader.read(path)))
+                        for path in arguments[1:]) else 0
+    return seeds.run(functools.partial(check, program), arguments, 200)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -3,17 +3,17 @@
 """Compares what `tscope report` says of metrics, and of the loss among them, with what was logged:
 on random directories of TensorBoard event files, tables, MLflow file stores and step records.
 
-usage: compare_metrics.py TSCOPE [COUNT [FIRST_SEED]]
+usage: compare_metrics.py TSCOPE [ROUNDS [FIRST_SEED]]
 """
 import json
 import math
 import re
 import subprocess
 import sys
-import tempfile
 
 import formulas
 import make_metrics
+import seeds
 
 TOLERANCE = 1e-12
 CHECKSUM_TEST = (b"123456789", 0xe3069283)  # the value that everybody publishes for CRC-32C
@@ -110,35 +110,26 @@ def differences(document, made):
             yield f"convergence.{name}", value, convergence.get(name)
 
 
-def check_directory(program, seed):
-    """The number of differences of one directory, each printed."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = make_metrics.make(seed, folder)
-        done = subprocess.run([program, "report", "--format", "json", "--full", *made.options, folder],
-                              check=False, capture_output=True)
-    label = f"seed {seed} ({' and '.join(source for source, _ in made.parts)})"
+def check(program, seed, folder):
+    made = make_metrics.make(seed, folder)
+    done = subprocess.run([program, "report", "--format", "json", "--full", *made.options, folder],
+                          check=False, capture_output=True)
+    sources = " and ".join(source for source, _ in made.parts)
     known = by_step(made.parts)
     if done.returncode != (0 if known else 3):
-        print(f"{label}: exit {done.returncode}: {done.stderr.decode().strip()}")
-        return 1
+        yield f"{sources}: exit {done.returncode}: {done.stderr.decode().strip()}"
+        return
     if not known:
-        return 0
+        return
     made.roles = {role: name for role, name in made.roles.items() if name in known}
-    count = 0
     for name, expected, found in differences(json.loads(done.stdout)["runs"][0], made):
-        print(f"{label}: {name}: expected {expected}, tscope says {found}")
-        count += 1
-    return count
+        yield f"{sources}: {name}: expected {expected}, tscope says {found}"
 
 
 def main():
     data, crc = CHECKSUM_TEST
     assert make_metrics.crc32c(data) == crc
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 100
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    bad = sum(check_directory(sys.argv[1], seed) > 0 for seed in range(first, first + count))
-    print(f"{count - bad} directories agree, {bad} differ")
-    return 1 if bad else 0
+    return seeds.main(check, 100)
 
 
 if __name__ == "__main__":

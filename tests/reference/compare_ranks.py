@@ -10,6 +10,7 @@ usage: compare_ranks.py TSCOPE [ROUNDS [FIRST_SEED]]   each case with ROUNDS see
            jobs of all kinds without a fault: at most one of 200 may name a rank or a link
        compare_ranks.py TSCOPE --case NAME [SEED [FOLDER]]   one set, kept in FOLDER
 """
+import functools
 import json
 import pathlib
 import random
@@ -18,6 +19,7 @@ import sys
 import tempfile
 
 import make_ranks
+import seeds
 
 # What a simulation of the unchanged run may be off by, and what a gain.
 MOST_SIMULATION_ERROR = 0.02
@@ -386,21 +388,15 @@ def count_accused(program, count, first):
 
 # ---- all of it ----
 
-def run_case(program, name, seed, folder):
-    said = list(compare(program, pathlib.Path(folder), [*CASES[name].split(), "--seed", seed]))
-    for text in said:
-        print(f"{name}, seed {seed}: {text}", flush=True)
-    return bool(said)
-
-
-def run_cases(program, rounds, first):
-    bad = 0
+def check(program, seed, folder):
     for name in CASES:
-        for seed in range(first, first + rounds):
-            with tempfile.TemporaryDirectory() as folder:
-                bad += run_case(program, name, seed, folder)
-    print(f"{len(CASES) * rounds - bad} sets agree, {bad} differ")
-    return 1 if bad else 0
+        for difference in compare(program, folder / name, [*CASES[name].split(), "--seed", seed]):
+            yield f"{name}: {difference}"
+
+
+def run_case(program, name, seed=1, folder="/tmp/ranks"):
+    return 1 if seeds.show(name, compare(program, pathlib.Path(folder),
+                                         [*CASES[name].split(), "--seed", seed])) else 0
 
 
 def main():
@@ -408,9 +404,10 @@ def main():
     if rest[:1] == ["--healthy"]:
         return count_accused(program, int(rest[1]), int(rest[2]) if len(rest) > 2 else 1)
     if rest[:1] == ["--case"]:
-        return run_case(program, rest[1], *(rest[2:3] or [1]), *(rest[3:4] or ["/tmp/ranks"]))
+        return run_case(program, *rest[1:])
     rounds, first = (*map(int, rest), *(1, 1)[len(rest):])
-    return max(run_cases(program, rounds, first), count_accused(program, 5 * rounds, first))
+    return max(seeds.run(functools.partial(check, program), rest, 1),
+               count_accused(program, 5 * rounds, first))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 """Compares `tscope report` with formulas.py on random run directories: facts to a part in 10^6 (or
 one nanosecond, one byte), lists exactly, and which of pytscope's rules fire, how severely.
 
-usage: compare_runs.py TSCOPE [COUNT [FIRST_SEED]]
+usage: compare_runs.py TSCOPE [ROUNDS [FIRST_SEED]]
 """
 import json
 import math
 import subprocess
 import sys
-import tempfile
 
 import formulas
 import random_runs
+import seeds
 
 TOLERANCE = 1e-6
 REFERENCE_RULES = {
@@ -130,32 +130,18 @@ def differences(document, ranks, flops, peak):
     yield from compare_rules(document, formulas.rules(facts, spread, bool(flops and peak)))
 
 
-def check_run(program, seed):
-    """The number of differences of one random run, each printed."""
+def check(program, seed, folder):
     warmup = (0, 0, 0, 2)[seed % 4]
-    with tempfile.TemporaryDirectory() as folder:
-        ranks, flops, peak = random_runs.write_run(folder, seed)
-        done = subprocess.run([program, "report", "--format", "json", "--full", "--warmup", str(warmup), folder],
-                              check=False, capture_output=True)
+    ranks, flops, peak = random_runs.write_run(folder, seed)
+    done = subprocess.run([program, "report", "--format", "json", "--full", "--warmup", str(warmup), folder],
+                          check=False, capture_output=True)
     if done.returncode != 0:
-        print(f"seed {seed}: exit {done.returncode}: {done.stderr.decode()}")
-        return 1
+        yield f"exit {done.returncode}: {done.stderr.decode()}"
+        return
     ranks = {rank: records[warmup:] for rank, records in ranks.items()}
-    count = 0
     for name, actual, expected in differences(json.loads(done.stdout)["runs"][0], ranks, flops, peak):
-        print(f"seed {seed}: {name}: tscope says {actual}, the formula {expected}")
-        count += 1
-    return count
-
-
-def main():
-    program = sys.argv[1]
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    bad = sum(check_run(program, seed) > 0 for seed in range(first, first + count))
-    print(f"{count - bad} runs agree, {bad} differ")
-    return 1 if bad else 0
+        yield f"{name}: tscope says {actual}, the formula {expected}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(seeds.main(check, 300))

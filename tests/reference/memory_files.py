@@ -12,6 +12,7 @@ import pathlib
 import re
 import sys
 
+import seeds
 import snapshot
 
 CATEGORIES = ("parameter", "optimizer_state", "input", "temporary", "activation", "gradient",
@@ -237,28 +238,18 @@ def figures(path):
     return stats_figures(snapshot.unpickle(data))
 
 
-def check(count):
-    import tempfile
-
+def check(seed, folder):
     import check_snapshot
     import make_memory_files
-    bad = total = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(1, count + 1):
-            for path, data, truth in make_memory_files.make(folder, seed):
-                pathlib.Path(path).write_bytes(data)
-                found = list(check_snapshot.differences(truth, figures(path)))
-                for place, expected, actual in found[:3]:
-                    print(f"seed {seed}: {path.name}: {place}: the truth is {expected}, "
-                          f"the reader says {actual}")
-                bad, total = bad + bool(found), total + 1
-    print(f"{total - bad} files agree, {bad} differ")
-    return 1 if bad else 0
+    for path, data, truth in make_memory_files.make(folder, seed):
+        pathlib.Path(path).write_bytes(data)
+        for place, expected, actual in check_snapshot.differences(truth, figures(path)):
+            yield f"{path.name}: {place}: the truth is {expected}, the reader says {actual}"
 
 
 def main():
     if sys.argv[1:2] == ["--check"]:
-        return check(int(sys.argv[2]) if len(sys.argv) > 2 else 100)
+        return seeds.run(check, sys.argv[2:], 100)
     for path in sys.argv[1:]:
         print(json.dumps(figures(path), indent=1))
     return 0
