@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Breaks the program on purpose, one change of list.txt at a time, and expects a test to fail.
 
-usage: run.py BUILD [TEXT]   only the changes of files whose paths hold TEXT
-       run.py --check        only that each text of the list stands once in its file
-
-BUILD is a build folder of this tree; the tests of unit and cli run there until the first fails.
-A change that none notices is a test that is missing: exit code 1.
+The tests of unit and cli run until the first fails. A change that none notices is a test that is
+missing: exit code 1.
 """
+import argparse
 import re
 import subprocess
 import sys
@@ -60,7 +58,7 @@ def try_change(build, path, pattern, replacement):
         file.write_text(whole)
 
 
-def main(build, part=""):
+def try_changes(build, part):
     missed = 0
     for path, pattern, replacement in changes():
         if part in path:
@@ -71,9 +69,22 @@ def main(build, part=""):
     return missed > 0
 
 
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("build", nargs="?", metavar="BUILD", help="a build folder of this tree")
+    what.add_argument("--check", action="store_true",
+                      help="break nothing: see that each text of the list stands once in its file")
+    parser.add_argument("part", nargs="?", default="", metavar="TEXT",
+                        help="only the changes of files whose paths hold this")
+    arguments = parser.parse_args()
+    if not arguments.check:
+        return try_changes(arguments.build, arguments.part)
+    problems = list(misplaced())
+    print("\n".join(problems))
+    return bool(problems)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--check"]:
-        problems = list(misplaced())
-        print("\n".join(problems))
-        sys.exit(bool(problems))
-    sys.exit(main(*sys.argv[1:]) if len(sys.argv) > 1 else __doc__)
+    sys.exit(main())
