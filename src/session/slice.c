@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -16,6 +17,7 @@
 #include "base/sort.h"
 #include "base/sum.h"
 #include "decode/events/format.h"
+#include "decode/json.h"
 #include "input/input.h"
 #include "model/trace/trace.h"
 #include "session/open_trace.h"
@@ -242,13 +244,27 @@ static unsigned ask_for_nothing(struct str key)
 	return 0;
 }
 
+/* A key that is cut, too long or holds raw control characters is left out: it would be no JSON. */
+static bool is_key(struct str key)
+{
+	char quoted[1024] = "\"";
+
+	if (key.length + 2 > sizeof(quoted))
+		return false;
+	if (key.length > 0)
+		memcpy(quoted + 1, key.data, key.length);
+	quoted[key.length + 1] = '"';
+	return tsi_json_check((struct str){ quoted, key.length + 2 }, 0, NULL) == TSCOPE_OK;
+}
+
 static enum tscope_status take_metadata(struct event_sink *sink, struct str key, struct str value,
 					struct tscope_error *err)
 {
 	struct slicer *slicer = (struct slicer *)sink;
 
 	(void)err;
-	if (tsi_str_starts(key, "tscope_") || (slicer->leaves_metadata && slicer->has_events))
+	if (tsi_str_starts(key, "tscope_") || (slicer->leaves_metadata && slicer->has_events) ||
+	    !is_key(key))
 		return TSCOPE_OK;
 	if (slicer->has_events && !slicer->has_ended) {
 		put(slicer, "\n],\n");
