@@ -220,7 +220,8 @@ static void read_memory(struct target *to, struct str name, struct str value)
 		}
 		to->record->memory_bytes[i] = NO_BYTES;
 		to->record->has |= STEP_MEMORY_UNKNOWN;
-		refuse_value(to);
+		if (!tsi_str_is(value, "\"unknown\"")) /* as tscope export writes it */
+			refuse_value(to);
 		return;
 	}
 }

@@ -273,6 +273,15 @@ static void test_names_with_escapes(void **state)
 		   "1 time=7 data=1 a\"b\\c=2 =4\n", "lines 1 bad 0 values 0 runs 1 from 1");
 }
 
+/* A size that was none is written as "unknown", which is no bad value when read again. */
+static void test_unknown_memory(void **state)
+{
+	(void)state;
+	check_read("{\"step\":1,\"memory\":{\"alloc\":9485760000000008570,\"reserved\":-1}}\n"
+		   "{\"step\":2,\"memory\":{\"alloc\":\"unknown\",\"reserved\":\"unknown\"}}\n",
+		   "1 time=0\n2 time=0\n", "lines 2 bad 0 values 2 runs 1 from 1");
+}
+
 /* Sums that overflow. */
 static void test_too_long_for_a_step(void **state)
 {
@@ -602,6 +611,7 @@ int main(void)
 		cmocka_unit_test(test_bad_values),
 		cmocka_unit_test(test_doubled_names),
 		cmocka_unit_test(test_names_with_escapes),
+		cmocka_unit_test(test_unknown_memory),
 		cmocka_unit_test(test_too_long_for_a_step),
 		cmocka_unit_test(test_own_members),
 		cmocka_unit_test(test_device_count),
