@@ -369,8 +369,8 @@ static int64_t sum_of_phases(const struct target *to)
 }
 
 /*
- * A record without phases took no time, as in pytscope, unless it is a budget of ours. The sum of
- * the other phases is no step's time where one is no duration.
+ * A record without phases is judged when all are read (tsi_steps_settle_times), unless it is a
+ * budget of ours. The sum of the other phases is no step's time where one is no duration.
  */
 static void take_time(struct target *to, const struct record_text *text)
 {

@@ -398,11 +398,34 @@ uint32_t tsi_step_of_number(const struct sort_pair *pairs, size_t count, int64_t
 	return low < count && pairs[low].key == key ? (uint32_t)pairs[low].value : NO_ROW;
 }
 
+/* How many records hold no phase; forget: of their times nothing is known. */
+static size_t count_timeless(struct step_series *steps, bool forget)
+{
+	const struct step_extras *extras = &steps->phases;
+	size_t count = 0, extra = 0;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		struct step_record *record = &steps->records[i];
+		bool has_phase = record->phases != 0;
+
+		for (; extra < extras->count && extras->items[extra].record == i; extra++)
+			has_phase = true;
+		count += !has_phase;
+		if (!forget || has_phase || !(record->has & STEP_HAS_TIME))
+			continue;
+		record->has &= (uint8_t)~STEP_HAS_TIME;
+		record->has |= STEP_TIME_UNKNOWN;
+	}
+	return count;
+}
+
 void tsi_steps_settle_times(struct step_series *steps)
 {
-	steps->is_timeless = steps->count > 0 && steps->phases.count == 0;
-	for (size_t i = 0; steps->is_timeless && i < steps->count; i++)
-		steps->is_timeless = steps->records[i].phases == 0;
+	size_t count = count_timeless(steps, false);
+
+	steps->is_timeless = count > 0 && count == steps->count;
+	if (count > 0 && !steps->is_timeless)
+		count_timeless(steps, true);
 }
 
 /* Before times come from elsewhere: those that are there mean nothing. */

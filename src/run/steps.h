@@ -16,7 +16,7 @@ enum step_has {
 	STEP_HAS_TIME = 1 << 0, /* time_ns and phases; without it only the budget is known */
 	STEP_HAS_LOSS = 1 << 1,
 	STEP_HAS_GRAD_NORM = 1 << 2,
-	STEP_TIME_UNKNOWN = 1 << 3,   /* a phase was recorded that is no duration; no time */
+	STEP_TIME_UNKNOWN = 1 << 3,   /* no phase, or one that is no duration, was recorded */
 	STEP_MEMORY_UNKNOWN = 1 << 4, /* bytes were recorded that are no size: NO_BYTES */
 };
 
@@ -244,8 +244,8 @@ void tsi_steps_select(struct step_series *steps, const struct tscope_timeline_op
 void tsi_steps_append(struct step_series *steps, const struct step_series *from);
 
 /*
- * Sets is_timeless where none of the records holds a phase. (One without a phase
- * among others took no time, as in pytscope.)
+ * Sets is_timeless where none of the records holds a phase. One without a phase among others has an
+ * unknown time: in pytscope it took none, which would make the mean step look short.
  */
 void tsi_steps_settle_times(struct step_series *steps);
 

@@ -331,14 +331,18 @@ static void test_join_without_times(void **state)
 	tsi_steps_deinit(&trace);
 }
 
-/* One phase anywhere, and a step without phases is one that took no time. */
+/* A phase of 0 ns is a time; no phase among records with some is none. */
 static void test_settle_times(void **state)
 {
-	struct step_series records = test_steps("1 forward=0\n2 eval=0\n");
+	struct step_series records = test_steps("1 forward=0\n2 eval=0\n3 loss=1\n4 forward=2\n");
 
 	(void)state;
+	records.records[2].has |= STEP_HAS_TIME;
 	tsi_steps_settle_times(&records);
 	assert_false(records.is_timeless);
+	for (size_t i = 0; i < records.count; i++)
+		assert_int_equal(tsi_step_is_timed(&records.records[i]), i != 2);
+	assert_int_equal(tsi_count_unknown_times(&records), 1);
 	tsi_steps_deinit(&records);
 }
 

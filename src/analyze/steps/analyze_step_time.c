@@ -47,8 +47,9 @@ static const struct tscope_fact_def facts[] = {
 			  "steps far slower than the 12 before them" },
 	[COUNT] = { "count", TSCOPE_UNIT_COUNT, "steps that these figures are of" },
 	[UNKNOWN_COUNT] = { "unknown_count", TSCOPE_UNIT_COUNT,
-			    "steps of unknown duration: a phase is NaN, negative or a text; in no "
-			    "figure, but gates on times that hold without them are undecided" },
+			    "steps of unknown duration: without a phase, or one is NaN, negative "
+			    "or a text; in no figure, but gates on times that hold without them "
+			    "are undecided" },
 	[STEPS_PER_SECOND] = { "steps_per_second", TSCOPE_UNIT_NUMBER, "one by the mean" },
 	[TREND_NS_PER_STEP] = { "trend_ns_per_step", TSCOPE_UNIT_NUMBER,
 				"how much longer each step is than the one before, in ns" },
