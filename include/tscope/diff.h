@@ -85,12 +85,25 @@ struct tscope_diff_side {
 	uint64_t saved_dropped_count; /* and what of them was lost to every figure */
 	/* "2 of 3 ranks were read; missing: 1" when a report was saved; NULL: all were. */
 	const char *saved_missing_ranks;
+	const char *unsaved_ranks;              /* as tscope_run_unsaved_ranks(), of either kind */
 	const struct tscope_analysis *analysis; /* of the whole */
-	const struct tscope_diagnosis *diagnosis;
+	const struct tscope_diagnosis
+		*diagnosis; /* NULL where rules of a rank were not asked for */
 	size_t rank_count;
+	int64_t rank; /* of tscope_diff_open_rank(): the rank that this side is, or -1; else -1 */
 };
 
 struct tscope_diff_side tscope_diff_side(const struct tscope_diff *diff, enum tscope_side side);
+
+/*
+ * The rank of B with this index (from 1: of the lowest the whole speaks) by itself, against that of
+ * A with its number; where A has none, or is a trend, A is the whole, and its rank -1. For gates on
+ * figures that a run takes from its lowest rank: only facts and findings are compared. rules: NULL:
+ * facts only. diff must outlive it.
+ */
+enum tscope_status tscope_diff_open_rank(struct tscope_diff **ret, const struct tscope_diff *diff,
+					 size_t index, const struct tscope_rule_options *rules,
+					 struct tscope_error *err);
 
 /* Remarks on the comparison as a whole ("A has 8 ranks and B 4 …"), each a line. */
 size_t tscope_diff_note_count(const struct tscope_diff *diff);

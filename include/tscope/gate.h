@@ -73,17 +73,33 @@ struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
 
 /*
  * A run takes what is not made of all its ranks (memory, losses, kernels and more; rules that read
- * such) from the lowest. Is the gate about that?
+ * such) from the lowest. A gate on that is to be judged by the other ranks, too.
  */
-bool tscope_gate_is_of_rank(const char *expression);
+enum tscope_gate_need {
+	TSCOPE_GATE_NEEDS_NO_RANK,  /* it is about the whole */
+	TSCOPE_GATE_NEEDS_FACTS,    /* of each rank */
+	TSCOPE_GATE_NEEDS_FINDINGS, /* likewise, and facts */
+};
+
+enum tscope_gate_need tscope_gate_need(const char *expression);
+/* As above, for those on a comparison. */
+enum tscope_gate_need tscope_gate_need_change(const char *expression);
 
 /*
  * Judges such a gate by another rank, too: the worst verdict of all counts, and the reason names
- * the rank. A figure that this rank lacks is no verdict. Others stay unchanged.
+ * the rank. A figure that this rank lacks is no verdict. Others stay unchanged. diagnosis may be
+ * NULL if the gate needs facts only.
  */
 void tscope_gate_judge_rank(struct tscope_gate_result *result, int64_t rank,
 			    const struct tscope_analysis *analysis,
 			    const struct tscope_diagnosis *diagnosis);
+
+/*
+ * As above, by a comparison of tscope_diff_open_rank(). A figure that both ranks lack is no
+ * verdict; a change is undecided on a rank that A has not, and none of a trend's.
+ */
+void tscope_gate_judge_rank_change(struct tscope_gate_result *result,
+				   const struct tscope_diff *rank_diff, bool ignore_significance);
 
 /*
  * Leaves a gate that holds undecided: the input is not whole (damaged, or without some of its ranks

@@ -68,6 +68,18 @@ const char *tscope_run_apart(const struct tscope_run *run);
 const char *tscope_run_missing_ranks(const struct tscope_run *run);
 const char *tscope_run_incomplete(const struct tscope_run *run);
 
+/*
+ * "1 of 64 ranks was read": what there is may be all that was asked about, or not. NULL: all were
+ * read, or several.
+ */
+const char *tscope_run_alone(const struct tscope_run *run);
+
+/*
+ * Why nothing is known of some ranks by themselves, though figures over all of them are whole: the
+ * run is a report saved without them. NULL: all are there.
+ */
+const char *tscope_run_unsaved_ranks(const struct tscope_run *run);
+
 /* Facts of the whole run. Facts that are not reduced over ranks are those of the lowest rank. */
 const struct tscope_analysis *tscope_run_analysis(const struct tscope_run *run);
 

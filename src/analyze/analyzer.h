@@ -88,6 +88,8 @@ enum analyzer_level {
 	LEVEL_HOST_MEMORY = 1 << 7,
 	LEVEL_DIFF = 1 << 8, /* a comparison: the analyzers in src/diff/ */
 	LEVEL_HANG = 1 << 9, /* flight-recorder dumps */
+	/* A comparison of one rank of each side, for gates: analyzers of LEVEL_DIFF, too. */
+	LEVEL_DIFF_RANK = 1 << 10,
 };
 
 /* The facts and the tables of a definition, from the arrays of them. */

@@ -125,14 +125,29 @@ static enum tscope_status write_diff(FILE *out, const void *subject,
 	return tscope_report_write_diff(out, subject, options, NULL);
 }
 
+/* Why several ranks do not compare with one of several, or NULL. */
+static const char *lack_of_ranks(const struct tscope_diff_side *a, const struct tscope_diff_side *b)
+{
+	if (a->rank_count > 1 && b->run && tscope_run_alone(b->run))
+		return tscope_run_alone(b->run);
+	if (b->rank_count > 1 && a->run)
+		return tscope_run_alone(a->run);
+	return NULL;
+}
+
 static enum exit_code report(const struct tscope_diff *diff, struct comparing *c)
 {
+	const struct tscope_diff_side a = tscope_diff_side(diff, TSCOPE_SIDE_A);
+	const struct tscope_diff_side b = tscope_diff_side(diff, TSCOPE_SIDE_B);
 	struct gates gates;
 	enum exit_code code = gates_evaluate_change(&gates, diff, c->options);
 	const struct tscope_diff_report comparison = { diff, gates.results, gates.count };
 	const struct report_writer writer = { write_diff, &comparison };
 
 	gates_lack(&gates, *c->lack ? c->lack : NULL);
+	gates_lack(&gates, lack_of_ranks(&a, &b));
+	gates_lack_ranks(&gates, b.unsaved_ranks ? b.unsaved_ranks : a.unsaved_ranks,
+			 tscope_gate_need_change);
 	if (code == EXIT_CODE_OK)
 		code = worse(reports_write(&writer, &c->inputs, c->options),
 			     gates_judge(&gates, NULL, c->options));

@@ -57,8 +57,10 @@ static enum exit_code report(const struct tscope_runs *runs, struct judged *judg
 	if (code != EXIT_CODE_OK)
 		return code;
 	code = write_report(&report, options);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		code = worse(code, load_judge_ranks(tscope_runs_get(runs, i)));
+		say_lone_rank(tscope_runs_get(runs, i), options);
+	}
 	for (size_t i = 0; i < count; i++)
 		code = worse(code, gates_judge(&judged[i].gates, subject_of(runs, i), options));
 	return code;

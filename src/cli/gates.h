@@ -24,6 +24,9 @@ enum exit_code gates_evaluate_change(struct gates *gates, const struct tscope_di
 				     const struct options *options);
 /* Leaves gates that hold undecided, as the input is not whole: why. NULL: it is. */
 void gates_lack(struct gates *gates, const char *why);
+/* Likewise of those that are about single ranks, as something is known only of all together. */
+void gates_lack_ranks(struct gates *gates, const char *why,
+		      enum tscope_gate_need (*need_of_gate)(const char *expression));
 void gates_deinit(struct gates *gates);
 
 /*

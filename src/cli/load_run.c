@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * Files that are not in the report. A folder may have thousands for one reason: of each reason a
@@ -114,6 +115,26 @@ const char *run_lack(const struct tscope_run *run, const struct options *options
 	if (options->timeline.step_marker && !matches_marker(run))
 		return unmatched_marker;
 	return tscope_run_incomplete(run);
+}
+
+/* A rank whose file is named is asked about by itself; a folder is to hold all. */
+const char *run_lone_rank(const struct tscope_run *run, const struct options *options)
+{
+	struct stat found;
+
+	for (int i = 0; i < options->operand_count; i++)
+		if (stat(options->operands[i], &found) == 0 && S_ISDIR(found.st_mode))
+			return tscope_run_alone(run);
+	return NULL;
+}
+
+void say_lone_rank(const struct tscope_run *run, const struct options *options)
+{
+	const char *alone = run_lone_rank(run, options);
+
+	if (alone && options->gates.count > 0)
+		say_about(tscope_run_input(run, 0).path, alone,
+			  "; pass the others, too, or name its file to judge it alone");
 }
 
 /* Names of options that match nothing in the run. */

@@ -26,6 +26,12 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
  * that were asked for.
  */
 const char *run_lack(const struct tscope_run *run, const struct options *options);
+/*
+ * Likewise on a run of a single rank of several: other gates than those on a single rank's file say
+ * nothing of the others.
+ */
+const char *run_lone_rank(const struct tscope_run *run, const struct options *options);
+void say_lone_rank(const struct tscope_run *run, const struct options *options);
 
 /* Says what kept facts of ranks from being made, of which a report holds no others. */
 enum exit_code load_judge_ranks(const struct tscope_run *run);

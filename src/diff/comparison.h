@@ -20,7 +20,7 @@ struct diff_side {
 	const struct tscope_analysis *analysis; /* of the whole */
 	const struct diff_rank *ranks;          /* in ascending order; at least one */
 	size_t rank_count;
-	const struct tscope_diagnosis *diagnosis;
+	const struct tscope_diagnosis *diagnosis; /* NULL: nobody asks for findings */
 };
 
 /* Figures of one of several runs. */

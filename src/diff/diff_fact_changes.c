@@ -442,6 +442,6 @@ const struct analyzer tsi_analyzer_fact_changes = {
 		TSI_TABLES(tables),
 		.needs = "a comparison (tscope diff)",
 	},
-	.levels = LEVEL_DIFF,
+	.levels = LEVEL_DIFF | LEVEL_DIFF_RANK,
 	.fill = diff_fact_changes,
 };

@@ -190,6 +190,9 @@ static void diff_finding_changes(const struct analysis_scope *scope, struct fact
 {
 	const struct tscope_diagnosis *a = scope->comparison->sides[TSCOPE_SIDE_A].diagnosis;
 	const struct tscope_diagnosis *b = scope->comparison->sides[TSCOPE_SIDE_B].diagnosis;
+
+	if (!a || !b)
+		return;
 	size_t most = tscope_diagnosis_finding_count(a) + tscope_diagnosis_finding_count(b);
 	struct changed *all = tsi_arena_new(tsi_sheet_scratch(out), most, sizeof(*all));
 
@@ -207,6 +210,6 @@ const struct analyzer tsi_analyzer_finding_changes = {
 		TSI_TABLES(tables),
 		.needs = "a comparison (tscope diff)",
 	},
-	.levels = LEVEL_DIFF,
+	.levels = LEVEL_DIFF | LEVEL_DIFF_RANK,
 	.fill = diff_finding_changes,
 };

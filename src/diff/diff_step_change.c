@@ -192,6 +192,6 @@ const struct analyzer tsi_analyzer_step_change = {
 		TSI_TABLES(tables),
 		.needs = "a comparison (tscope diff)",
 	},
-	.levels = LEVEL_DIFF,
+	.levels = LEVEL_DIFF | LEVEL_DIFF_RANK,
 	.fill = diff_step_change,
 };

@@ -343,11 +343,23 @@ static bool is_as_severe(const struct change_row *finding, const char *column,
 	       tsi_gate_satisfies((int)severity - (int)gate->severity, gate->comparison);
 }
 
-static bool is_counted(const struct change_row *finding, const struct gate_expression *gate)
+/* Whether the rule of a row reads figures of single ranks. */
+static bool is_of_rank(const struct change_row *row)
+{
+	const char *id = text_of(row, "id");
+	size_t index = id ? tsi_rule_find(tsi_str_of(id)) : tscope_rule_count();
+
+	return index < tscope_rule_count() && tsi_gate_reads_one_rank(&tsi_rule(index)->def);
+}
+
+static bool is_counted(const struct change_row *finding, const struct gate_expression *gate,
+		       bool by_rank)
 {
 	const char *change = text_of(finding, "change");
 	bool is_new = change && strcmp(change, "new") == 0;
 
+	if (by_rank && !is_of_rank(finding))
+		return false;
 	if (gate->kind == GATE_NEW_FINDING)
 		return is_new;
 	if (!is_new && (!change || strcmp(change, "worse") != 0))
@@ -356,14 +368,15 @@ static bool is_counted(const struct change_row *finding, const struct gate_expre
 	       !is_as_severe(finding, "a_severity", gate);
 }
 
-static struct new_findings count_findings(const struct tscope_analysis *changes,
+static struct new_findings count_findings(const struct gate_sides *sides,
 					  const struct gate_expression *gate)
 {
-	struct change_row finding = { .list = tsi_lookup_table(changes, "finding_changes.list") };
+	struct change_row finding = { .list = tsi_lookup_table(sides->changes,
+							       "finding_changes.list") };
 	struct new_findings found = { 0 };
 
 	for (; finding.row < finding.list.row_count; finding.row++) {
-		if (!is_counted(&finding, gate) || found.count++ > 0)
+		if (!is_counted(&finding, gate, sides->is_of_rank) || found.count++ > 0)
 			continue;
 		found.id = text_of(&finding, "id");
 		found.title = text_of(&finding, "title");
@@ -372,14 +385,21 @@ static struct new_findings count_findings(const struct tscope_analysis *changes,
 }
 
 /* Trips if B could not evaluate a rule that A could: a missing finding means nothing then. */
-static bool judge_lost(struct tscope_gate_result *result, const struct tscope_analysis *changes)
+static bool judge_lost(struct tscope_gate_result *result, const struct gate_sides *sides)
 {
-	struct change_row lost = { .list = tsi_lookup_table(changes, "finding_changes.lost") };
-	size_t count = lost.list.row_count;
+	struct change_row lost = { .list = tsi_lookup_table(sides->changes,
+							    "finding_changes.lost") };
+	const char *id = NULL, *reason = NULL;
+	size_t count = 0;
 
+	for (; lost.row < lost.list.row_count; lost.row++) {
+		if ((sides->is_of_rank && !is_of_rank(&lost)) || count++ > 0)
+			continue;
+		id = text_of(&lost, "id");
+		reason = text_of(&lost, "reason");
+	}
 	if (count == 0)
 		return true;
-	const char *id = text_of(&lost, "id"), *reason = text_of(&lost, "reason");
 	result->is_evaluated = false;
 	tsi_gate_judge(result, false,
 		       "B lacks the data for %zu rule%s that A could judge, first %s: %s", count,
@@ -388,18 +408,18 @@ static bool judge_lost(struct tscope_gate_result *result, const struct tscope_an
 }
 
 static void judge_findings(struct tscope_gate_result *result, const struct gate_expression *gate,
-			   const struct tscope_analysis *changes)
+			   const struct gate_sides *sides)
 {
 	size_t analyzer = tsi_lookup_analyzer("finding_changes");
-	struct new_findings found = count_findings(changes, gate);
+	struct new_findings found = count_findings(sides, gate);
 
-	if (!tscope_analysis_has(changes, analyzer, TSCOPE_WHOLE_TRACE))
+	if (!tscope_analysis_has(sides->changes, analyzer, TSCOPE_WHOLE_TRACE))
 		tsi_gate_judge_unknown(result, analyzer, "new_count");
 	else if (found.count > 0)
 		tsi_gate_judge(result, false, "%zu new finding%s, first %s: %s", found.count,
 			       found.count == 1 ? "" : "s", found.id ? found.id : "",
 			       found.title ? found.title : "");
-	else if (judge_lost(result, changes))
+	else if (judge_lost(result, sides))
 		tsi_gate_judge(result, true, "holds: no new finding");
 }
 
@@ -424,13 +444,10 @@ static void evaluate(struct tscope_gate_result *result, const struct gate_expres
 		else
 			tsi_gate_judge_fact(result, gate,
 					    gate->is_of_comparison ? sides->changes : sides->b);
-		if (gate->is_change)
-			tsi_gate_judge_unknown_times(result, gate, sides->a);
-		tsi_gate_judge_unknown_times(result, gate, sides->b);
 		break;
 	case GATE_SEVERITY:
 	case GATE_NEW_FINDING:
-		judge_findings(result, gate, sides->changes);
+		judge_findings(result, gate, sides);
 		break;
 	case GATE_RULE:
 		judge_rule(result, gate, sides);
@@ -439,6 +456,9 @@ static void evaluate(struct tscope_gate_result *result, const struct gate_expres
 		tsi_gate_judge_straggler(result, sides->b);
 		break;
 	}
+	if (gate->is_change || gate->kind == GATE_SEVERITY || gate->kind == GATE_NEW_FINDING)
+		tsi_gate_judge_unknown_times(result, gate, sides->a);
+	tsi_gate_judge_unknown_times(result, gate, sides->b);
 }
 
 struct tscope_gate_result tsi_gate_evaluate_change(const char *expression,
@@ -458,18 +478,65 @@ struct tscope_gate_result tsi_gate_evaluate_change(const char *expression,
 	return result;
 }
 
-struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
-						      const struct tscope_diff *diff,
-						      bool ignore_significance)
+static struct gate_sides sides_of(const struct tscope_diff *diff)
 {
 	struct tscope_diff_side a = tscope_diff_side(diff, TSCOPE_SIDE_A);
 	struct tscope_diff_side b = tscope_diff_side(diff, TSCOPE_SIDE_B);
-	const struct gate_sides sides = {
+
+	return (struct gate_sides){
 		.changes = tscope_diff_analysis(diff),
 		.a = a.analysis,
 		.b = b.analysis,
 		.diagnoses = { a.diagnosis, b.diagnosis },
 	};
+}
+
+struct tscope_gate_result tscope_gate_evaluate_change(const char *expression,
+						      const struct tscope_diff *diff,
+						      bool ignore_significance)
+{
+	const struct gate_sides sides = sides_of(diff);
 
 	return tsi_gate_evaluate_change(expression, &sides, ignore_significance);
+}
+
+/* ---- one rank ---- */
+
+enum tscope_gate_need tscope_gate_need_change(const char *expression)
+{
+	struct gate_expression gate;
+
+	return tsi_gate_parse(&gate, expression, GATES_OF_DIFF, NULL) == TSCOPE_OK
+		       ? tsi_gate_need(&gate)
+		       : TSCOPE_GATE_NEEDS_NO_RANK;
+}
+
+/* Whether either side has the fact of a gate on its change. */
+static bool has_fact(const struct gate_expression *gate, const struct gate_sides *sides)
+{
+	return tscope_analysis_fact(sides->a, gate->analyzer, gate->fact, TSCOPE_WHOLE_TRACE)
+			       .kind != TSCOPE_VALUE_ABSENT ||
+	       tscope_analysis_fact(sides->b, gate->analyzer, gate->fact, TSCOPE_WHOLE_TRACE)
+			       .kind != TSCOPE_VALUE_ABSENT;
+}
+
+void tscope_gate_judge_rank_change(struct tscope_gate_result *result,
+				   const struct tscope_diff *rank_diff, bool ignore_significance)
+{
+	struct gate_sides sides = sides_of(rank_diff);
+	int64_t rank = tscope_diff_side(rank_diff, TSCOPE_SIDE_B).rank;
+	bool is_paired = tscope_diff_side(rank_diff, TSCOPE_SIDE_A).rank == rank;
+	struct tscope_gate_result own;
+	struct gate_expression gate;
+
+	if (tsi_gate_parse(&gate, result->expression, GATES_OF_DIFF, NULL) != TSCOPE_OK ||
+	    tsi_gate_need(&gate) == TSCOPE_GATE_NEEDS_NO_RANK ||
+	    (gate.is_change && !has_fact(&gate, &sides)) || (gate.is_of_trend && !is_paired))
+		return;
+	sides.is_of_rank = true;
+	own = tsi_gate_evaluate_change(result->expression, &sides, ignore_significance);
+	if (gate.is_change && !is_paired)
+		tsi_gate_judge_undecided(&own, "A has no such rank");
+	if (own.is_evaluated || gate.is_change)
+		tsi_gate_add_rank(result, rank, own);
 }

@@ -9,6 +9,7 @@ struct gate_sides {
 	const struct tscope_analysis *changes; /* the comparison */
 	const struct tscope_analysis *a, *b;
 	const struct tscope_diagnosis *diagnoses[TSCOPE_SIDE_COUNT];
+	bool is_of_rank; /* of one rank each: other findings are the run's */
 };
 
 /* As tscope_gate_evaluate_change(). */

@@ -218,25 +218,51 @@ void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_ex
 			       tscope_analyzer(gate->analyzer)->facts[gate->fact].name);
 }
 
+/* Figures that are made of times of steps: these, and the rules that read one. */
+static bool reads_times(const struct gate_expression *gate)
+{
+	static const char *const analyzers[] = { "step_time.",         "efficiency.",
+						 "distributed.",       "stragglers.",
+						 "logged_efficiency.", "budget." };
+	const struct tscope_rule_def *rule = gate->kind == GATE_RULE ? gate->rule : NULL;
+	const char *fact = NULL;
+	char id[64];
+
+	if (gate->kind == GATE_FACT) {
+		snprintf(id, sizeof(id), "%s.", tscope_analyzer(gate->analyzer)->id);
+		fact = id;
+	} else if (!rule || !rule->facts[0]) {
+		return true;
+	}
+	for (size_t i = 0; i < TSI_COUNT_OF(analyzers); i++) {
+		if (fact && strcmp(fact, analyzers[i]) == 0)
+			return true;
+		for (size_t j = 0; rule && j < TSCOPE_RULE_MAX_FACTS && rule->facts[j]; j++)
+			if (tsi_str_starts(tsi_str_of(rule->facts[j]), analyzers[i]))
+				return true;
+	}
+	return false;
+}
+
 /*
- * Makes the verdict on a fact that is made of times of steps undecided where it held, but steps of
- * unknown duration were left out: for those it may not hold.
+ * Makes a verdict that rests on times of steps undecided where it held, but steps of unknown
+ * duration were left out, or all are: for those it may not hold.
  */
 void tsi_gate_judge_unknown_times(struct tscope_gate_result *result,
 				  const struct gate_expression *gate,
 				  const struct tscope_analysis *analysis)
 {
-	static const char *const time_facts[] = { "step_time", "efficiency", "distributed",
-						  "stragglers", "logged_efficiency" };
-	const char *id = tscope_analyzer(gate->analyzer)->id;
 	int64_t count = tsi_lookup_int(analysis, "step_time.unknown_count");
+	const char *doubt = tscope_analysis_reliability(analysis, tsi_lookup_analyzer("step_time"),
+							TSCOPE_WHOLE_TRACE);
 	char reason[100];
 
 	snprintf(reason, sizeof(reason), "%" PRId64 " step%s of unknown duration %s left out",
 		 count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
-	for (size_t i = 0; result->held && count > 0 && i < TSI_COUNT_OF(time_facts); i++)
-		if (strcmp(id, time_facts[i]) == 0)
-			tsi_gate_judge_undecided(result, reason);
+	if (!result->held || !reads_times(gate))
+		return;
+	if (count > 0 || doubt)
+		tsi_gate_judge_undecided(result, count > 0 ? reason : doubt);
 }
 
 /* ---- findings ---- */
@@ -315,8 +341,8 @@ static bool is_of_one_rank(size_t index)
 	       (!(analyzer->levels & LEVEL_RUN) || analyzer->is_of_lowest_rank);
 }
 
-/* Whether a rule reads such a figure; it may where it can do without any: evaluating it shows. */
-static bool reads_one_rank(const struct tscope_rule_def *rule)
+/* A rule that can do without any fact may read such a figure: evaluating it shows. */
+bool tsi_gate_reads_one_rank(const struct tscope_rule_def *rule)
 {
 	size_t analyzer, fact;
 
@@ -335,7 +361,7 @@ static void judge_severity_of_rank(struct tscope_gate_result *result,
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 
-		if (!reads_one_rank(finding.rule) ||
+		if (!tsi_gate_reads_one_rank(finding.rule) ||
 		    !tsi_gate_satisfies((int)finding.severity - (int)gate->severity,
 					gate->comparison))
 			continue;
@@ -454,7 +480,6 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 	switch (gate.kind) {
 	case GATE_FACT:
 		tsi_gate_judge_fact(&result, &gate, analysis);
-		tsi_gate_judge_unknown_times(&result, &gate, analysis);
 		break;
 	case GATE_SEVERITY:
 		judge_severity(&result, &gate, diagnosis);
@@ -470,27 +495,48 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 	case GATE_NEW_FINDING: /* of comparisons */
 		break;
 	}
+	tsi_gate_judge_unknown_times(&result, &gate, analysis);
 	return result;
 }
 
-static bool parse_of_rank(struct gate_expression *gate, const char *expression)
+enum tscope_gate_need tsi_gate_need(const struct gate_expression *gate)
 {
-	return tsi_gate_parse(gate, expression, GATES_OF_REPORT, NULL) == TSCOPE_OK &&
-	       (gate->kind == GATE_SEVERITY ||
-		(gate->kind == GATE_FACT && is_of_one_rank(gate->analyzer)) ||
-		(gate->kind == GATE_RULE && reads_one_rank(gate->rule)));
+	switch (gate->kind) {
+	case GATE_FACT:
+		return !gate->is_of_comparison && is_of_one_rank(gate->analyzer)
+			       ? TSCOPE_GATE_NEEDS_FACTS
+			       : TSCOPE_GATE_NEEDS_NO_RANK;
+	case GATE_RULE:
+		return tsi_gate_reads_one_rank(gate->rule) ? TSCOPE_GATE_NEEDS_FINDINGS
+							   : TSCOPE_GATE_NEEDS_NO_RANK;
+	case GATE_SEVERITY:
+	case GATE_NEW_FINDING:
+		return TSCOPE_GATE_NEEDS_FINDINGS;
+	case GATE_STRAGGLER:
+		break;
+	}
+	return TSCOPE_GATE_NEEDS_NO_RANK;
 }
 
-bool tscope_gate_is_of_rank(const char *expression)
+enum tscope_gate_need tscope_gate_need(const char *expression)
 {
 	struct gate_expression gate;
 
-	return parse_of_rank(&gate, expression);
+	return tsi_gate_parse(&gate, expression, GATES_OF_REPORT, NULL) == TSCOPE_OK
+		       ? tsi_gate_need(&gate)
+		       : TSCOPE_GATE_NEEDS_NO_RANK;
 }
 
-static bool is_worse(const struct tscope_gate_result *result, const struct tscope_gate_result *than)
+void tsi_gate_add_rank(struct tscope_gate_result *result, int64_t rank,
+		       struct tscope_gate_result own)
 {
-	return !result->held && (than->held || (than->is_inconclusive && !result->is_inconclusive));
+	char reason[sizeof(own.reason)];
+
+	if (own.held || !(result->held || (result->is_inconclusive && !own.is_inconclusive)))
+		return;
+	memcpy(reason, own.reason, sizeof(reason));
+	tsi_gate_judge(&own, false, "rank %" PRId64 ": %s", rank, reason);
+	*result = own;
 }
 
 void tscope_gate_judge_rank(struct tscope_gate_result *result, int64_t rank,
@@ -499,18 +545,15 @@ void tscope_gate_judge_rank(struct tscope_gate_result *result, int64_t rank,
 {
 	struct tscope_gate_result own;
 	struct gate_expression gate;
-	char reason[sizeof(own.reason)];
 
-	if (!parse_of_rank(&gate, result->expression))
+	if (tsi_gate_parse(&gate, result->expression, GATES_OF_REPORT, NULL) != TSCOPE_OK ||
+	    tsi_gate_need(&gate) == TSCOPE_GATE_NEEDS_NO_RANK)
 		return;
 	own = tscope_gate_evaluate(result->expression, analysis, diagnosis);
 	if (gate.kind == GATE_SEVERITY)
 		judge_severity_of_rank(&own, &gate, diagnosis);
-	if (!own.is_evaluated || !is_worse(&own, result))
-		return;
-	memcpy(reason, own.reason, sizeof(reason));
-	tsi_gate_judge(&own, false, "rank %" PRId64 ": %s", rank, reason);
-	*result = own;
+	if (own.is_evaluated)
+		tsi_gate_add_rank(result, rank, own);
 }
 
 void tscope_gate_lack(struct tscope_gate_result *result, const char *why)

@@ -33,6 +33,13 @@ void tsi_gate_judge_rule(struct tscope_gate_result *result, const struct tscope_
 /* Neither held nor tripped: the reason begins with "inconclusive". */
 void tsi_gate_judge_undecided(struct tscope_gate_result *result, const char *reason);
 
+enum tscope_gate_need tsi_gate_need(const struct gate_expression *gate);
+/* Whether a rule reads a figure that a run takes from its lowest rank. */
+bool tsi_gate_reads_one_rank(const struct tscope_rule_def *rule);
+/* Takes over the verdict on another rank if it is worse. */
+void tsi_gate_add_rank(struct tscope_gate_result *result, int64_t rank,
+		       struct tscope_gate_result own);
+
 void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 			      const struct tscope_analysis *analysis);
 

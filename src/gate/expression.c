@@ -80,7 +80,7 @@ static bool find_fact(struct gate_expression *gate, const char *name)
 		return false;
 	gate->unit = def->unit;
 	gate->scale = 1;
-	gate->is_of_comparison = tsi_analyzer(gate->analyzer)->levels == LEVEL_DIFF;
+	gate->is_of_comparison = tsi_analyzer(gate->analyzer)->levels & LEVEL_DIFF;
 	return true;
 }
 

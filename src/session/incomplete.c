@@ -40,6 +40,14 @@ const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena
 											    : "");
 }
 
+const char *tsi_lone_rank(const struct run_ranks *ranks, struct arena *arena)
+{
+	if (ranks->count != 1 || ranks->series[0].world_size <= 1)
+		return NULL;
+	return tsi_arena_print(arena, "1 of %" PRId64 " ranks was read",
+			       ranks->series[0].world_size);
+}
+
 const char *tsi_incomplete(const struct run_members *members, struct arena *arena)
 {
 	for (size_t i = 0; i < members->other_count; i++) {

@@ -21,6 +21,8 @@ const struct tscope_analysis *tsi_side_analysis(const struct side *side)
 {
 	if (side->facts)
 		return side->facts;
+	if (side->is_of_rank)
+		return side->ranks[0].analysis;
 	return side->run ? tscope_run_analysis(side->run) : side->saved.analysis;
 }
 
@@ -39,6 +41,8 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 							side->saved.ranks[i].analysis };
 	if (!side->run)
 		side->saved_missing_ranks = tsi_saved_missing_ranks(&side->saved, arena);
+	side->unsaved_ranks = side->run ? tscope_run_unsaved_ranks(side->run)
+					: tsi_unsaved_ranks(&side->saved, arena);
 	enum tscope_status status = side->run ? tscope_run_status(side->run, err) : TSCOPE_OK;
 	if (status != TSCOPE_OK)
 		return status;
@@ -53,10 +57,12 @@ static struct tscope_diff_side show(const struct side *side)
 		.saved_by = *side->saved.saved_by != '\0' ? side->saved.saved_by : NULL,
 		.saved_damage = *side->saved.damage != '\0' ? side->saved.damage : NULL,
 		.saved_missing_ranks = side->saved_missing_ranks,
+		.unsaved_ranks = side->unsaved_ranks,
 		.saved_dropped_count = side->saved.dropped_count,
 		.analysis = tsi_side_analysis(side),
 		.diagnosis = side->diagnosis,
 		.rank_count = side->rank_count,
+		.rank = side->is_of_rank ? side->ranks[0].number : -1,
 	};
 }
 
@@ -130,12 +136,11 @@ static void note(struct tscope_diff *diff)
 		note_saved(diff, i);
 }
 
-enum tscope_status tsi_compare_sides(struct tscope_diff *diff,
-				     const struct tscope_diff_options *options,
-				     struct tscope_error *err)
+static enum tscope_status compare_sides(struct tscope_diff *diff, enum analyzer_level level,
+					double loss_tolerance, struct tscope_error *err)
 {
 	struct comparison comparison = {
-		.loss_tolerance = options->loss_tolerance,
+		.loss_tolerance = loss_tolerance,
 		.runs = diff->runs,
 		.run_count = diff->run_count,
 		.trend = diff->history ? &diff->trend : NULL,
@@ -149,8 +154,66 @@ enum tscope_status tsi_compare_sides(struct tscope_diff *diff,
 			.rank_count = diff->sides[i].rank_count,
 			.diagnosis = diff->sides[i].diagnosis,
 		};
+	return tsi_analyze_level(&diff->analysis, level, &scope, NULL, err);
+}
+
+enum tscope_status tsi_compare_sides(struct tscope_diff *diff,
+				     const struct tscope_diff_options *options,
+				     struct tscope_error *err)
+{
 	note(diff);
-	return tsi_analyze_level(&diff->analysis, LEVEL_DIFF, &scope, NULL, err);
+	return compare_sides(diff, LEVEL_DIFF, options->loss_tolerance, err);
+}
+
+/* ---- one rank of each side ---------------------------------------------------------------- */
+
+static enum tscope_status take_rank(struct side *side, const char *path,
+				    const struct diff_rank *rank, struct arena *arena,
+				    const struct tscope_rule_options *rules,
+				    struct tscope_error *err)
+{
+	side->path = path;
+	side->ranks = tsi_arena_new(arena, 1, sizeof(*side->ranks));
+	if (!side->ranks)
+		return tsi_arena_status(arena, err);
+	*side->ranks = *rank;
+	side->rank_count = 1;
+	side->is_of_rank = true;
+	return rules ? tscope_diagnose(&side->diagnosis, rank->analysis, rules, err) : TSCOPE_OK;
+}
+
+/* The rank of A with this number; else, and in a trend, the whole as rank -1. */
+static struct diff_rank counterpart_of(const struct tscope_diff *diff, int64_t number)
+{
+	const struct side *a = &diff->sides[TSCOPE_SIDE_A];
+
+	for (size_t i = 0; i < a->rank_count && !diff->history; i++)
+		if (a->ranks[i].number == number)
+			return a->ranks[i];
+	return (struct diff_rank){ -1, tsi_side_analysis(a) };
+}
+
+enum tscope_status tscope_diff_open_rank(struct tscope_diff **ret, const struct tscope_diff *diff,
+					 size_t index, const struct tscope_rule_options *rules,
+					 struct tscope_error *err)
+{
+	const struct diff_rank *b = &diff->sides[TSCOPE_SIDE_B].ranks[index];
+	const struct diff_rank a = counterpart_of(diff, b->number);
+	struct tscope_diff *one = NULL;
+	enum tscope_status status = tsi_array_new(&one, 1, sizeof(*one), err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT && status == TSCOPE_OK; i++)
+		status = take_rank(&one->sides[i], diff->sides[i].path, i ? b : &a, &one->arena,
+				   rules, err);
+	if (status == TSCOPE_OK)
+		status = compare_sides(one, LEVEL_DIFF_RANK, 0, err);
+	if (status == TSCOPE_OK)
+		*ret = one;
+	else
+		tscope_diff_free(one);
+	return status;
 }
 
 /* ---- more than two ------------------------------------------------------------------------ */

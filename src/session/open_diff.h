@@ -11,12 +11,13 @@ struct side {
 	const char *path;
 	struct tscope_run *run; /* NULL: */
 	struct saved_report saved;
-	const char *saved_missing_ranks; /* NULL: none */
+	const char *saved_missing_ranks, *unsaved_ranks; /* NULL: none */
 	/* Facts of a run that is lines of a history, or is compared with such; else NULL. */
 	struct tscope_analysis *facts;
 	struct tscope_diagnosis *diagnosis;
 	struct diff_rank *ranks;
 	size_t rank_count;
+	bool is_of_rank; /* it is ranks[0] of another comparison's side, and borrows it */
 };
 
 struct tscope_diff {

@@ -221,6 +221,7 @@ static enum tscope_status join(struct tscope_run *run, const struct tscope_run_o
 	if (status != TSCOPE_OK)
 		return status;
 	run->missing_ranks = tsi_missing_ranks(&run->ranks, &run->arena);
+	run->alone = tsi_lone_rank(&run->ranks, &run->arena);
 	run->incomplete = tsi_incomplete(members, &run->arena);
 	run->analysis_options = settle_anchors(&run->ranks, options);
 	tsi_note_no_step(&run->ranks, &run->notes);

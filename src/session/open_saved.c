@@ -90,6 +90,16 @@ const char *tsi_saved_missing_ranks(const struct saved_report *report, struct ar
 	return missing;
 }
 
+const char *tsi_unsaved_ranks(const struct saved_report *report, struct arena *arena)
+{
+	return report->left_out_ranks > 0
+		       ? tsi_arena_print(arena,
+					 "of %zu of its ranks it holds nothing (saved without "
+					 "--ranks all)",
+					 report->left_out_ranks)
+		       : NULL;
+}
+
 static void note(struct tscope_run *run, const struct saved_report *report)
 {
 	tsi_run_note(&run->notes,
@@ -99,10 +109,8 @@ static void note(struct tscope_run *run, const struct saved_report *report)
 		     report->is_cut ? ", and of kernels, operators and other rankings the first "
 				      "rows only (saved without --full)"
 				    : "");
-	if (report->left_out_ranks > 0)
-		tsi_run_note(&run->notes,
-			     "of %zu of its ranks it holds nothing (saved without --ranks all)",
-			     report->left_out_ranks);
+	if (run->unsaved_ranks)
+		tsi_run_note(&run->notes, "%s", run->unsaved_ranks);
 }
 
 /* Problems of the job's files are problems of the report on them. */
@@ -136,6 +144,7 @@ static enum tscope_status fill_run(struct tscope_run *run, const char *path,
 	run->analysis = saved->report.analysis;
 	fill_ranks(&run->ranks, &saved->report, &run->arena);
 	fill_input(saved, path);
+	run->unsaved_ranks = tsi_unsaved_ranks(&saved->report, &run->arena);
 	note(run, &saved->report);
 	run->missing_ranks = missing_ranks(&saved->report, &run->ranks, &run->arena);
 	if (saved->input.damage || saved->input.dropped_count > 0)

@@ -31,5 +31,7 @@ enum tscope_status tsi_saved_run(struct tscope_run **ret, const char *path,
  * or NULL, also without memory.
  */
 const char *tsi_saved_missing_ranks(const struct saved_report *report, struct arena *arena);
+/* Likewise tscope_run_unsaved_ranks(). */
+const char *tsi_unsaved_ranks(const struct saved_report *report, struct arena *arena);
 
 #endif

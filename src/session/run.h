@@ -203,8 +203,9 @@ enum tscope_status tsi_join_world(struct run_world *ret, const struct run_member
 				  struct tscope_error *err);
 void tsi_run_world_deinit(struct run_world *world, size_t rank_count);
 
-/* Texts of tscope_run_missing_ranks() and tscope_run_incomplete(), or NULL. */
+/* Texts of tscope_run_missing_ranks(), _alone() and _incomplete(), or NULL. */
 const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena);
+const char *tsi_lone_rank(const struct run_ranks *ranks, struct arena *arena);
 const char *tsi_incomplete(const struct run_members *members, struct arena *arena);
 
 /* ---- hang: what flight-recorder dumps beside say ---- */
@@ -258,10 +259,11 @@ struct tscope_run {
 	struct run_ranks ranks;
 	struct run_world world;
 	struct run_hang hang;
-	struct step_series slowest;             /* of several ranks */
-	const char *missing_ranks, *incomplete; /* as tscope_run_missing_ranks() and so on */
-	const char *apart;                      /* as tscope_run_apart() */
-	struct run_saved *saved;                /* NULL: it was opened of files */
+	struct step_series slowest; /* of several ranks */
+	/* As tscope_run_missing_ranks() and so on. */
+	const char *missing_ranks, *incomplete, *alone, *unsaved_ranks;
+	const char *apart;       /* as tscope_run_apart() */
+	struct run_saved *saved; /* NULL: it was opened of files */
 	struct tscope_analysis *analysis;
 	struct tscope_analysis_options analysis_options;
 	bool owns_loaded; /* members.loaded; else they are the session's */

@@ -18,6 +18,16 @@ const char *tscope_run_incomplete(const struct tscope_run *run)
 	return run->missing_ranks ? run->missing_ranks : run->incomplete;
 }
 
+const char *tscope_run_alone(const struct tscope_run *run)
+{
+	return run->alone;
+}
+
+const char *tscope_run_unsaved_ranks(const struct tscope_run *run)
+{
+	return run->unsaved_ranks;
+}
+
 const char *tscope_run_apart(const struct tscope_run *run)
 {
 	return run->apart;

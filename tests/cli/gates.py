@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -184,6 +185,36 @@ for odd in (0, 1, 2, None):
         expect(f"{whose} computes less", odd_trace(odd), "device_busy.busy_ns<10ms", verdict, options=strict)
     expect(f"{whose} diverges", diverges, "convergence.final_loss>3", HELD if odd is None else UNDECIDED)
     expect(f"{whose} leaks, allowed", leaks, "MEMORY.GROWTH", verdict, options=("--undecided", "pass"))
+# Between two runs as in one: each rank counts, and what it did before.
+for odd in (0, 1, 2, None):
+    whose = "no rank" if odd is None else f"rank {odd}"
+    verdict = HELD if odd is None else TRIPPED
+    small, large = (lambda step: bytes_of(MIB << 10)), (lambda step: bytes_of(MIB << 11))
+    one_loss, five = (lambda step: {"scalars": {"loss": 1.0}}), (lambda step: {"scalars": {"loss": 5.0}})
+    leaking = lambda step: bytes_of((100 + 50 * step) * MIB)  # noqa: E731
+    for name, usual, strange, gate in (
+            ("doubles its memory", small, large, "memory.peak_alloc_bytes>+200MiB"),
+            ("doubles its memory", small, large, "memory.peak_alloc_bytes>+50%"),
+            ("doubles its memory", small, large, "memory.peak_alloc_bytes>1.5GiB"),
+            ("has a greater loss", one_loss, five, "convergence.final_loss>+10%"),
+            ("has a greater loss", one_loss, five, "convergence.final_loss>3"),
+            ("leaks", small, leaking, "MEMORY.GROWTH"), ("leaks", small, leaking, "new-finding"),
+            ("leaks", small, leaking, "severity>=high")):
+        compare(f"{whose} {name}", odd_rank(None, usual, strange), odd_rank(odd, usual, strange), gate, verdict)
+        compare(f"{whose} {name}, in both", odd_rank(odd, usual, strange), odd_rank(odd, usual, strange), gate,
+                verdict if gate in ("memory.peak_alloc_bytes>1.5GiB", "convergence.final_loss>3") else HELD)
+    compare(f"{whose} computes longer", odd_trace(None), odd_trace(odd, 900, 990), "device_busy.busy_ns>+5%",
+            HELD if odd is None else TRIPPED)
+    compare(f"{whose} has no memory any more", odd_rank(None, small, large), odd_rank(odd, small, lambda step: {}),
+            "memory.peak_alloc_bytes>+200MiB", verdict)
+compare("a rank more", odd_rank(None, small, large, rank_count=2), odd_rank(None, small, large),
+        "memory.peak_alloc_bytes>+200MiB", UNDECIDED)  # of its change nothing can be known
+compare("a rank less", odd_rank(None, small, large), odd_rank(None, small, large, rank_count=2),
+        "memory.peak_alloc_bytes>+200MiB", HELD)
+compare("a rank more, of too much memory", odd_rank(None, small, large, rank_count=2), odd_rank(2, small, large),
+        "memory.peak_alloc_bytes>1.5GiB", TRIPPED)
+compare("a rank more, which leaks", odd_rank(None, small, large, rank_count=2), odd_rank(2, small, leaking),
+        "new-finding", TRIPPED)
 # One rank may log for all.
 expect("only rank 0 logs a loss", odd_rank(0, lambda step: {}, lambda step: {"scalars": {"loss": 1.0}}),
        "convergence.final_loss>3", HELD)
@@ -242,6 +273,30 @@ for name, value in GARBAGE.items():
         expect(f"a phase that is {name}, once, and the others are too slow",
                file_of("steps.jsonl", text_of([{**EVEN[0], "phases": bad}] + EVEN[1:])), gate,
                TRIPPED)
+
+timeless = {"no phases": {}, "empty phases": {"phases": {}}, "phases that are null": {"phases": None}}
+for name, lacking in timeless.items():
+    for which, left, verdict in (("every second step", lambda step: step % 2, UNDECIDED),
+                                 ("one step", lambda step: step != 5, UNDECIDED),
+                                 ("all steps", lambda step: False, UNDECIDED)):
+        sparse = file_of("steps.jsonl", text_of(
+            {**r, **bytes_of(MIB)} if left(r["step"]) else {"step": r["step"], **bytes_of(MIB), **lacking}
+            for r in EVEN))
+        for gate in ("step_time.mean_ms>160", "step_time.p99_ms>160", "TIMING.JITTER"):
+            expect(f"{which} with {name}", sparse, gate, verdict)
+        expect(f"{which} with {name}", sparse, "step_time.mean_ms>90", UNDECIDED if "all" in which else TRIPPED)
+        expect(f"{which} with {name}", sparse, "severity>=low", UNDECIDED if "all" in which else TRIPPED)
+        expect(f"{which} with {name}", sparse, "memory.peak_alloc_bytes>1GiB", HELD)
+half = file_of("steps.jsonl", text_of({"step": step, **({"phases": {"forward": 0.1}} if step % 2 else {})}
+                                      for step in range(40)))
+for gate in ("severity>=low", "severity>=high"):
+    expect("half of the steps have phases", half, gate, UNDECIDED)
+for gate in ("new-finding", "severity>=high", "step_time.mean_ns>+5%", "TIMING.JITTER"):
+    compare("half of B's steps have phases", one(count=40), half, gate, UNDECIDED)
+expect("half of a rank's steps have phases", lambda folder: (
+    steps(folder / "rank0", records(40), rank=0, world_size=2), steps(folder / "rank1", (
+        record if step % 2 else {"step": step} for step, record in enumerate(records(40, rank=1))), rank=1,
+        world_size=2)), "straggler", UNDECIDED)
 
 # ---- MFU ------------------------------------------------------------------------------------------
 
@@ -322,7 +377,17 @@ for name, options in LACKS.items():
         expect(name + ", allowed", lacking, gate, UNDECIDED, 0, options=("--undecided", "pass"))
     expect(name + ", and one is slow", slow, "step_time.mean_ms>160", TRIPPED)
     expect(name + ", and one is slow", slow, "straggler", TRIPPED)
-expect("one rank of many, by itself", ranks(1, world=64), "step_time.mean_ms>160", HELD)
+for gate in ("step_time.mean_ms>160", "severity>=high", "TIMING.DATALOADER_BOUND", "step_time.cv>9"):
+    lone = ranks(1, world=64)
+    expect("one rank of 64 in a folder", lone, gate, UNDECIDED)
+    expect("one rank of 64 in a folder, strict", lone, gate, UNDECIDED, options=("--strict",))
+    expect("one rank of 64 in a folder, allowed", lone, gate, UNDECIDED, 0, options=("--undecided", "pass"))
+    # Who names its file asks about nothing else.
+    expect("one rank of 64 by its file", lone, gate, HELD, options=("--strict",), operands=("rank0/steps.jsonl",))
+    expect("all of one rank", ranks(1), gate, HELD, options=("--strict",))
+expect("one rank of 64 in a folder, and slow", ranks(1, world=64), "step_time.mean_ms>60", TRIPPED)
+expect("a trace of rank 0 in a folder", lambda folder: odd_trace(None)(folder) or [
+    (folder / f"rank{rank}.pt.trace.json").unlink() for rank in (1, 2)], "device_busy.busy_ns<10ms", UNDECIDED)
 expect("ranks 0 and 2 of nobody says how many", ranks(3, world=0, which=(0, 2)), "straggler",
        UNDECIDED)
 expect("ranks 0 and 1 of nobody says how many", ranks(2, world=0), "straggler", HELD)
@@ -526,6 +591,9 @@ compare("B is cut, and slower", base, lambda folder: steps(
     folder, text_of(records(20, 0.2))[:-20]), SLOWER, TRIPPED)
 compare("B lacks a rank", ranks(2, world=2), ranks(2, world=3), SLOWER, UNDECIDED)
 compare("B lacks a rank, and is slow", ranks(2), ranks(2, world=3, slow=9), SLOWER, TRIPPED)
+compare("B is one rank of 3", ranks(3), ranks(1, world=3), SLOWER, UNDECIDED)
+compare("A is one rank of 3", ranks(1, world=3), ranks(3), SLOWER, UNDECIDED)
+compare("both are rank 0 of 3", ranks(1, world=3), ranks(1, world=3), SLOWER, HELD)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "straggler", TRIPPED)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "new-finding", TRIPPED)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "severity>=high", TRIPPED)
@@ -539,13 +607,13 @@ compare("B is no run", base, file_of("x.txt", "hello"), SLOWER, UNREADABLE)
 
 # ---- reports that were saved -----------------------------------------------------------------------
 
-def saved(build, report_format, spoil=None):
+def saved(build, report_format, spoil=None, ranks="all"):
     """The report of a run that is there no more, and a run to compare it with."""
     def make(folder):
         build(folder / "run")
         base(folder / "b")
-        subprocess.run([os.path.abspath(sys.argv[1]), "report", "--quiet", "--format", report_format, "--output",
-                        "r.json", "run"], cwd=folder, check=False, capture_output=True)
+        subprocess.run([os.path.abspath(sys.argv[1]), "report", "--quiet", "--ranks", ranks, "--format", report_format,
+                        "--output", "r.json", "run"], cwd=folder, check=False, capture_output=True)
         (folder / "run").rename(folder / ".run")
         if spoil:
             (folder / "r.json").write_bytes(spoil((folder / "r.json").read_bytes()))
@@ -574,6 +642,16 @@ for report_format in ("json", "baseline"):
             ("9.9e12 FLOPs", one(meta={"flops_per_step": 9.9e12, "peak_flops": 1e14}), "mfu<0.35", UNDECIDED),
             ("5e13 FLOPs", one(meta={"flops_per_step": 5e13, "peak_flops": 1e14}), "mfu<0.35", TRIPPED)):
         expect(f"{report_format} saved, {name}", saved(build, report_format), gate, verdict, operands=("r.json",))
+
+# Of ranks that a report was saved without, what is known of all together is known.
+for which in ("summary", "outliers"):
+    for gate, verdict in (("memory.peak_alloc_bytes>1GiB", UNDECIDED), ("severity>=high", UNDECIDED),
+                          ("straggler", HELD), ("step_time.mean_ms>160", HELD)):
+        full = odd_rank(None, lambda step: bytes_of(MIB), None, rank_count=12)
+        for command, operands in (("report", ("r.json",)), ("diff", ("r.json", "r.json"))):
+            if command == "report" or "step_time" not in gate and gate != "straggler":
+                expect(f"saved with --ranks {which}, {command}", saved(full, "json", ranks=which), gate, verdict,
+                       command=command, operands=operands)
 
 # ---- between two sides, in a history, of mapped files, in a project file, in dumps ------------------
 
@@ -710,11 +788,13 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         for number, situation in enumerate(chosen):
             verdict, code, said = run(program, pathlib.Path(place) / str(number), situation)
-            if (verdict, code) == situation[3:5]:
+            odd = re.search(r"\brank ([1-9]) (?!are)", situation[0].split(":")[0])
+            is_named = not odd or situation[3] != TRIPPED or f"rank {odd[1]}: " in said
+            if (verdict, code) == situation[3:5] and is_named:
                 continue
             wrong += 1
             print(f"{situation[0]}\n\tis {verdict}, exit {code}; expected {situation[3]}, exit "
-                  f"{situation[4]}\n\t{said}")
+                  f"{situation[4]}{'' if is_named else ', and the rank named'}\n\t{said}")
     print(f"{len(chosen)} situations, {wrong} wrong")
     return wrong != 0
 

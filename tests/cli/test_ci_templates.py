@@ -72,6 +72,7 @@ def check_hook(testdata, env):
         git("push", "-q", "origin", "main")
 
         git("commit", "-q", "--allow-empty", "-m", "third")
+        git("config", "--unset-all", "tscope.gate")
         git("config", "tscope.run", f"{testdata}/run_after")
         git("config", "tscope.baseline", f"{testdata}/run_before")
         git("config", "tscope.changeGate", "step_time.mean_ns>+1%")

@@ -162,7 +162,11 @@ static void check(const struct compared_texts *texts, const struct verdict *verd
 
 	assert_int_equal(tscope_diagnose(&of_a, a.analysis, NULL, NULL), TSCOPE_OK);
 	assert_int_equal(tscope_diagnose(&of_b, b.analysis, NULL, NULL), TSCOPE_OK);
-	const struct gate_sides sides = { changes.analysis, NULL, b.analysis, { of_a, of_b } };
+	const struct gate_sides sides = {
+		.changes = changes.analysis,
+		.b = b.analysis,
+		.diagnoses = { of_a, of_b },
+	};
 	for (size_t i = 0; i < count; i++) {
 		struct tscope_gate_result result = tsi_gate_evaluate_change(
 			verdicts[i].gate, &sides, texts->ignore_significance);
