@@ -15,7 +15,7 @@ enum {
 };
 
 struct step_sample {
-	int64_t wall_ns, alloc_ns, cold_ns; /* of all devices */
+	int64_t wall_ns, alloc_ns, edge_ns, cold_ns; /* of all devices */
 	uint32_t step;
 };
 
@@ -33,10 +33,23 @@ static struct step_sample sample_of(const struct tscope_timeline *timeline, uint
 		const struct budget *budget = tsi_timeline_budget(timeline, step, d);
 		tsi_sum(&sample.wall_ns, timeline->steps[step].wall_ns);
 		tsi_sum(&sample.alloc_ns, budget->idle_ns[IDLE_ALLOC]);
+		tsi_sum(&sample.edge_ns, budget->idle_ns[IDLE_EDGE]);
 		tsi_sum(&sample.cold_ns, budget->idle_ns[IDLE_STARTUP]);
 		tsi_sum(&sample.cold_ns, budget->idle_ns[IDLE_COMPILE]);
 	}
 	return sample;
+}
+
+/*
+ * The most idle time of the step that its allocations may have cost: behind the last device event
+ * of the trace nothing says what the host's work there would have delayed.
+ */
+static int64_t most_alloc_ns(const struct step_sample *sample)
+{
+	int64_t most_ns = sample->alloc_ns;
+
+	tsi_sum(&most_ns, sample->edge_ns);
+	return most_ns;
 }
 
 static bool collect(struct steps_seen *seen, struct tscope_timeline *timeline)
@@ -53,12 +66,14 @@ static bool collect(struct steps_seen *seen, struct tscope_timeline *timeline)
 			continue;
 		struct step_sample sample = sample_of(timeline, i);
 		seen->items[seen->count++] = sample;
-		least_ns = sample.alloc_ns < least_ns ? sample.alloc_ns : least_ns;
+		if (most_alloc_ns(&sample) < least_ns)
+			least_ns = most_alloc_ns(&sample);
 	}
 	if (seen->count == 1)
 		least_ns = 0;
 	for (size_t i = 0; i < seen->count; i++)
-		tsi_sum(&seen->items[i].cold_ns, seen->items[i].alloc_ns - least_ns);
+		if (seen->items[i].alloc_ns > least_ns)
+			tsi_sum(&seen->items[i].cold_ns, seen->items[i].alloc_ns - least_ns);
 	return seen->count > 0;
 }
 

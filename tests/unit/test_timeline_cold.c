@@ -16,7 +16,10 @@
 
 enum { MAIN = 1, MS = 1000000, MAX_STEPS = 8 };
 
-/* Time of a step in ms: a driver allocation, a library that is loaded, then so much work. */
+/*
+ * Time of a step in ms: a driver allocation, a library that is loaded, then so much work. Below 0
+ * the first is cudaFree, behind the work.
+ */
 struct cold_step {
 	int alloc, load, work;
 };
@@ -30,9 +33,13 @@ static struct tscope_trace *trace_of(const struct cold_step *steps)
 		char name[32];
 		int64_t alloc_ns = (int64_t)steps[i].alloc * MS,
 			load_ns = (int64_t)steps[i].load * MS;
-		int64_t work_ns = (int64_t)steps[i].work * MS;
+		int64_t work_ns = (int64_t)steps[i].work * MS, free_ns = 0;
+		if (alloc_ns < 0) {
+			free_ns = -alloc_ns;
+			alloc_ns = 0;
+		}
 		snprintf(name, sizeof(name), "ProfilerStep#%d", i);
-		test_annotation(t, name, MAIN, at_ns, alloc_ns + load_ns + work_ns);
+		test_annotation(t, name, MAIN, at_ns, alloc_ns + load_ns + work_ns + free_ns);
 		if (alloc_ns)
 			test_call(t, "cudaMalloc", MAIN, at_ns, alloc_ns, 0);
 		at_ns += alloc_ns;
@@ -43,6 +50,9 @@ static struct tscope_trace *trace_of(const struct cold_step *steps)
 		test_kernel(t, i ? "gemm" : "first", 0, 7, at_ns + 1000, work_ns - 1000,
 			    (uint64_t)i + 1);
 		at_ns += work_ns;
+		if (free_ns)
+			test_call(t, "cudaFree", MAIN, at_ns, free_ns, 0);
+		at_ns += free_ns;
 	}
 	return test_trace_finish(t);
 }
@@ -106,6 +116,16 @@ static void what_every_step_allocates_is_no_start_up(void **state)
 	      "...", false);
 	check((struct cold_step[]){ { 40, 0, 30 }, { 20, 0, 30 }, { 20, 0, 30 }, { 0 } }, false,
 	      "c..", false);
+	/* empty_cache() at the end of each step: that of the last one delays nothing recorded. */
+	check(
+		(struct cold_step[]){
+			{ -20, 0, 30 }, { -20, 0, 30 }, { -20, 0, 30 }, { -20, 0, 30 }, { 0 } },
+		false, "....", false);
+	/* Only the first two do: they fill the cache. */
+	check(
+		(struct cold_step[]){
+			{ -20, 0, 30 }, { -20, 0, 30 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } },
+		false, "cc..", false);
 }
 
 static void where_all_are_cold_they_count(void **state)
