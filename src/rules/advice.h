@@ -7,6 +7,9 @@
  * instead of a training loop: no prof.step(), no larger batch per rank, no data loader.
  */
 
+/* On every kind of device; torch.accelerator came with PyTorch 2.6. */
+#define SYNCHRONIZE "torch.accelerator.synchronize() (older: torch.cuda.synchronize())"
+
 /* For serving with an engine. */
 #define FEWER_ITERATIONS                                                                           \
 	"do more in one iteration: vLLM --max-num-seqs, SGLang --max-running-requests, "           \

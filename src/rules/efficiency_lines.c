@@ -30,7 +30,7 @@ static const struct line lines[] = {
 	  "batch, use fused attention and a fused optimizer; --show kernels lists what costs most",
 	  MORE_REQUESTS "; " REDUCED_PRECISION "; torch.compile the model; fused attention; --show "
 			"kernels lists what costs most",
-	  CAUSE_low_mfu, GAIN_COMPUTE },
+	  CAUSE_low_mfu, GAIN_BELOW_PEAK },
 	{ "data_stall", "waiting for data",
 	  "raise num_workers of the DataLoader, set persistent_workers=True and pin_memory=True, "
 	  "raise prefetch_factor; then move costly transforms out of the loop or onto the device",
@@ -78,14 +78,14 @@ static const struct line overhead_of_operators = {
 	"start with the operators that lose most (--show roofline): " MORE_REQUESTS
 	", GEMM sizes in multiples of 128; then torch.compile(mode=\"max-autotune\")",
 	CAUSE_low_mfu,
-	GAIN_COMPUTE
+	GAIN_BELOW_PEAK
 };
 
 /* Attention is fused already where its FLOPs are known to be lost. */
 static const struct line overhead_of_attention = {
 	"compute_overhead", "compute overhead (kernels below peak)",
 	ATTENTION,          ATTENTION,
-	CAUSE_low_mfu,      GAIN_COMPUTE
+	CAUSE_low_mfu,      GAIN_BELOW_PEAK
 };
 
 /* And where forward work is repeated, whether that could be less. */
@@ -97,7 +97,7 @@ static const struct line overhead_of_repeats = {
 	"roofline)",
 	NULL,
 	CAUSE_low_mfu,
-	GAIN_COMPUTE
+	GAIN_BELOW_PEAK
 };
 
 bool tsi_repeats_forward(const struct rule_context *ctx)
@@ -196,7 +196,7 @@ static void recover_line(struct rule_context *ctx, const struct line *line)
 
 	if (line->part == GAIN_STEP) /* nobody knows what unmarked code is for */
 		return;
-	if (line->part == GAIN_COMPUTE || may_wait) { /* no step reaches the peak */
+	if (line->part == GAIN_BELOW_PEAK || may_wait) { /* no step reaches the peak */
 		tsi_rule_bound(ctx);
 		tsi_rule_confidence(ctx, TSCOPE_CONFIDENCE_MED);
 	}

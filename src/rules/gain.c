@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyze/lookup.h"
+#include "base/sum.h"
 #include "rules/rule.h"
 
 enum { WHOLE_STEP = TSCOPE_BUDGET_LINE_COUNT };
@@ -52,18 +53,33 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Grants for the part and the parts that it holds. */
+static int64_t granted_of(const struct gain_ledger *ledger, enum gain_part part)
+{
+	switch (part) {
+	case GAIN_SLOW_STEPS:
+		return ledger->all_granted_ns;
+	case GAIN_BELOW_PEAK:
+		return ledger->line_granted_ns[TSCOPE_BUDGET_COMPUTE];
+	default:
+		return ledger->granted_ns[part];
+	}
+}
+
 int64_t tsi_gain_grant(struct gain_ledger *ledger, const struct gain_claim *claims, size_t count)
 {
 	int64_t sum_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		int64_t *granted_ns = &ledger->granted_ns[claims[i].part];
-		int64_t *line_left_ns = &ledger->line_left_ns[line_of_part[claims[i].part]];
-		int64_t ns = claims[i].ns - *granted_ns;
+		uint8_t line = line_of_part[claims[i].part];
+		int64_t ns = claims[i].ns - granted_of(ledger, claims[i].part);
 
-		ns = least(ns > 0 ? ns : 0, least(*line_left_ns, ledger->step_left_ns));
-		*granted_ns += ns;
-		*line_left_ns -= ns;
+		ns = least(ns > 0 ? ns : 0,
+			   least(ledger->line_left_ns[line], ledger->step_left_ns));
+		ledger->granted_ns[claims[i].part] += ns;
+		tsi_sum(&ledger->line_granted_ns[line], ns);
+		tsi_sum(&ledger->all_granted_ns, ns);
+		ledger->line_left_ns[line] -= ns;
 		ledger->step_left_ns -= ns;
 		sum_ns += ns;
 	}

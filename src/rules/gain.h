@@ -14,11 +14,14 @@
  *	parts       GEMM  ATTENTION  TRANSFER  PYTHON  COMPILE …
  *
  * Of two claims on one part the larger holds what the smaller asks for, too: they speak of the same
- * time. Claims on different parts add up, within what the line has.
+ * time. So do claims on a part and on one that holds it, which are granted last. Claims on
+ * different parts add up, within what the line has.
  */
 #define GAIN_PARTS(X)                                                                              \
-	X(GAIN_STEP, LINE_COUNT) /* nothing says which part: all of the step */                    \
+	X(GAIN_STEP, LINE_COUNT)       /* nothing says which part: all of the step */              \
+	X(GAIN_SLOW_STEPS, LINE_COUNT) /* more of any part in few steps: it holds all others */    \
 	X(GAIN_COMPUTE, COMPUTE)                                                                   \
+	X(GAIN_BELOW_PEAK, COMPUTE)     /* it holds all parts of compute */                        \
 	X(GAIN_GEMM_SINGLE, COMPUTE)    /* products of float32 and TF32 */                         \
 	X(GAIN_GEMM_UNALIGNED, COMPUTE) /* of others, of sizes that tensor cores do not take */    \
 	X(GAIN_GEMM_ALIGNED, COMPUTE)                                                              \
@@ -62,6 +65,7 @@ struct gain_ledger {
 	int64_t step_left_ns;
 	int64_t line_left_ns[GAIN_LINE_COUNT];
 	int64_t granted_ns[GAIN_PART_COUNT];
+	int64_t line_granted_ns[GAIN_LINE_COUNT], all_granted_ns;
 };
 
 struct gain_ledger tsi_gain_ledger(const struct tscope_analysis *analysis);

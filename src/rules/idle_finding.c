@@ -252,6 +252,27 @@ static void put_caller(struct rule_context *ctx, size_t row)
 		tsi_rule_detail(ctx, "in %.120s", subject->module);
 }
 
+static bool is_claimed_gap(const struct rule_context *ctx, const struct idle_claim *claim,
+			   size_t row)
+{
+	for (size_t i = 0; i < cause_count(claim); i++)
+		if (is_of_cause(ctx, GAPS, row, claim->causes[i]))
+			return true;
+	return false;
+}
+
+bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *claim)
+{
+	double all_ns =
+		tsi_idle_claim_share(ctx, claim) * tsi_rule_real(ctx, "budget.wall_total_ns");
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
+		if (is_claimed_gap(ctx, claim, row) &&
+		    tsi_rule_cell_real(ctx, GAPS, row, "duration_ns") > all_ns / 2)
+			return true;
+	return false;
+}
+
 /* The longest gaps of the causes; the first says what the finding is about. */
 static void describe_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 {
@@ -259,10 +280,7 @@ static void describe_gaps(struct rule_context *ctx, const struct idle_claim *cla
 	bool is_first = true;
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++) {
-		bool is_claimed = false;
-		for (size_t i = 0; i < cause_count(claim); i++)
-			is_claimed |= is_of_cause(ctx, GAPS, row, claim->causes[i]);
-		if (!is_claimed)
+		if (!is_claimed_gap(ctx, claim, row))
 			continue;
 		tsi_rule_place(ctx, cell_number(ctx, row, "start_ns"),
 			       cell_number(ctx, row, "duration_ns"));

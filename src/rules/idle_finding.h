@@ -38,6 +38,9 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
  */
 bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause);
 
+/* Is more than half of a claim's idle time in all steps one gap? Then it need not come again. */
+bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *claim);
+
 /* A cause of idle time and what a finding would make of it. */
 struct idle_cause_row {
 	const char *name, *fact; /* "op_overhead", "idle.op_overhead_ns" */

@@ -3,10 +3,19 @@
 #include "rules/budget_share.h"
 #include "rules/rank_figures.h"
 
+#include <math.h>
+
+/* The share that stands in the budget; the other one counts from the first device event on. */
+static double exposed_share(const struct rule_context *ctx)
+{
+	double share = tsi_budget_share(ctx, "budget.exposed_comm_total_ns");
+
+	return isfinite(share) ? share : tsi_rule_real(ctx, "overlap.exposed_comm_ratio");
+}
+
 static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 {
-	struct comm_shares comm =
-		tsi_divide_comm(ctx, tsi_rule_real(ctx, "overlap.exposed_comm_ratio"));
+	struct comm_shares comm = tsi_divide_comm(ctx, exposed_share(ctx));
 
 	if (comm.moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
@@ -43,7 +52,7 @@ const struct rule tsi_rule_dist_exposed_comm = {
 		.id = "DIST.EXPOSED_COMM",
 		.summary = "communication is not hidden behind compute",
 		.trigger = "Fires where communication that no compute kernel overlaps takes at "
-			   "least threshold of the trace's device time; high from high on, else "
+			   "least threshold of the steps' device time; high from high on, else "
 			   "med. Where several ranks were read, their mean share of the steps "
 			   "counts, without the wait for slower ranks: no overlap wins that back. "
 			   "What stages of a pipeline send each other is left to "

@@ -54,6 +54,9 @@ static bool is_busiest(const struct rule_context *ctx, size_t row)
 	return true;
 }
 
+static const char unread_advice[] =
+	"read the traces of the missing ranks, too: the one that all wait for may be among them";
+
 /* Shares of the step, and what waiting is in ns. */
 static struct comm_shares find_shares(const struct rule_context *ctx, int64_t *wait_ns)
 {
@@ -90,12 +93,16 @@ static void evaluate_dist_wait(struct rule_context *ctx)
 	if (tsi_names_slow_rank(ctx) || is_of_schedule(ctx) ||
 	    !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
+	bool is_all = !tsi_rule_doubt(ctx, "transfers.wait_ns");
 	tsi_rule_fire(
 		ctx, TSCOPE_SEVERITY_MED,
-		"ranks wait for one another for %.1f %% of the step (%.0f %% of communication)",
-		100 * share, tsi_comm_percent(&comm, comm.waiting));
-	if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns &&
-	    is_busiest(ctx, late.row))
+		"ranks wait for one another for %s%.1f %% of the step (%.0f %% of communication)",
+		is_all ? "" : "at least ", 100 * share, tsi_comm_percent(&comm, comm.waiting));
+	if (!is_all) {
+		tsi_rule_detail(ctx, "waiting for ranks that were not read counts as transfer");
+		tsi_rule_advice(ctx, unread_advice);
+	} else if (late.wait_ns <= tsi_rule_parameter(ctx, "late") * late.others_ns &&
+		   is_busiest(ctx, late.row))
 		tsi_rule_detail(ctx,
 				"rank %" PRId64
 				" waits least (%s per step, the others %s): they wait for it",

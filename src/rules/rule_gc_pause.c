@@ -7,8 +7,33 @@
 #include "rules/idle_finding.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const struct idle_claim gc_claim = { { "gc" } };
+
+static const char called_advice[] =
+	"the script calls gc.collect() itself: drop the call from the loop, or make it "
+	"gc.collect(0), which looks at new objects only, or call it every few hundred steps, on "
+	"all ranks at the same step";
+
+/* Is most of the time in calls of gc.collect(), and not in collections that Python starts? */
+static bool is_called(const struct rule_context *ctx, const char *table, const char *cause,
+		      const char *column)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, table); row++)
+		if (strcmp(tsi_rule_cell_text(ctx, table, row, "cause"), cause) == 0) {
+			const char *name = tsi_rule_cell_text(ctx, table, row, column);
+			return strstr(name, "collect") && !strstr(name, "collection");
+		}
+	return false;
+}
+
+static void advise(struct rule_context *ctx, const char *table, const char *cause,
+		   const char *column)
+{
+	if (is_called(ctx, table, cause, column))
+		tsi_rule_advice(ctx, called_advice);
+}
 
 static void evaluate_pauses(struct rule_context *ctx)
 {
@@ -22,6 +47,7 @@ static void evaluate_pauses(struct rule_context *ctx)
 	tsi_rule_detail(ctx, "%" PRId64 " pause%s, the longest %s", count, count == 1 ? "" : "s",
 			tsi_rule_time(ctx, "python.gc_max_ns").chars);
 	tsi_rule_evidence(ctx, "python.gc_ratio");
+	advise(ctx, "python.by_cause", "garbage_collection", "function");
 	tsi_gain_host_share(ctx, GAIN_GC, share);
 }
 
@@ -35,6 +61,7 @@ static void evaluate_gc_pause(struct rule_context *ctx)
 			      "step",
 			      100 * share);
 		tsi_describe_idle(ctx, &gc_claim);
+		advise(ctx, "idle.culprits", "gc", "name");
 	} else if (tsi_rule_trusts(ctx, "python.gc_ratio")) {
 		evaluate_pauses(ctx);
 	}

@@ -9,14 +9,33 @@
 	"launches of the next step"
 #define COMPILE_ADVICE "torch.compile removes the Python between operators of a model"
 
+#define OUT_OF_STEP                                                                                \
+	" out of the step or, if it comes once in the life of the process (start-up, "             \
+	"compilation), out of the recording"
+
 static const struct idle_claim host_python_claim = { { "python" } };
+
+/* A gap that comes once is neither the model's Python nor work that graphs or loaders take over. */
+static void advise_on_one_gap(struct rule_context *ctx)
+{
+	const char *advice =
+		tsi_rule_has(ctx, FRAME_COUNT)
+			? "most of it is one gap: move what the host does there" OUT_OF_STEP
+			: "most of it is one gap: with_stack=True shows what the host does there; "
+			  "move that" OUT_OF_STEP;
+
+	for (size_t user = 0; user < ADVICE_USER_COUNT; user++)
+		tsi_rule_advice_for(ctx, (enum advice_user)user, advice);
+}
 
 static void evaluate_host_python(struct rule_context *ctx)
 {
 	if (!tsi_judge_idle(ctx, &host_python_claim,
 			    "the device waits for Python code between operators for ", ""))
 		return;
-	if (tsi_rule_has(ctx, FRAME_COUNT))
+	if (tsi_is_one_gap(ctx, &host_python_claim))
+		advise_on_one_gap(ctx);
+	else if (tsi_rule_has(ctx, FRAME_COUNT))
 		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
 				    tsi_is_idle_spread(ctx, "python")
 					    ? COMPILE_ADVICE "; " MOVE_ADVICE

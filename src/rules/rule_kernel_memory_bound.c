@@ -7,10 +7,25 @@
 #include "rules/budget_share.h"
 #include "rules/opportunity.h"
 
+/*
+ * The part that is not about the scores of unfused attention: fused attention wins those back, and
+ * KERNEL.UNFUSED_ATTENTION claims them. A softmax is no elementwise kernel.
+ */
+static double part_without_scores(const struct rule_context *ctx, double share)
+{
+	double scores = tsi_budget_share(ctx, "attention.scores_total_ns") -
+			tsi_budget_share(ctx, "attention.softmax_total_ns");
+
+	if (!(scores > 0) || !(share > 0))
+		return 1;
+	return scores < share ? 1 - scores / share : 0;
+}
+
 static void evaluate_kernel_memory_bound(struct rule_context *ctx)
 {
-	double share = tsi_opportunity_share(ctx, "opportunities.fusible_total_ns");
-	double saving = tsi_opportunity_share(ctx, "opportunities.fusible_saving_total_ns");
+	double all = tsi_opportunity_share(ctx, "opportunities.fusible_total_ns");
+	double part = part_without_scores(ctx, all), share = part * all;
+	double saving = part * tsi_opportunity_share(ctx, "opportunities.fusible_saving_total_ns");
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")) ||
 	    !(saving >= tsi_rule_parameter(ctx, "saving")))
@@ -36,7 +51,8 @@ const struct rule tsi_rule_kernel_memory_bound = {
 			   "\xc2\xb5s, none of them made by a compiler or of the optimizer, take "
 			   "at least threshold of the steps' time, and what lies beyond the "
 			   "longest kernel of each uninterrupted run on a stream at least saving; "
-			   "high where that reaches high, else med.",
+			   "high where that reaches high, else med. What reads the scores of "
+			   "unfused attention is left to KERNEL.UNFUSED_ATTENTION.",
 		.meaning = "Such kernels wait for memory: each reads its operands and writes its "
 			   "result, which the next one reads again. A fused kernel keeps them in "
 			   "registers.",

@@ -177,11 +177,11 @@ static void advise(struct rule_context *ctx, const char *span)
 				     "threshold to what these reach");
 }
 
-/* One rank alone may have waited for the others each time. */
+/* Where ranks are unread those that were read may have waited for them each time. */
 static enum tscope_severity grade(const struct rule_context *ctx, const struct source *source,
 				  double speed)
 {
-	if (source == &one_rank)
+	if (source != &all_ranks)
 		return TSCOPE_SEVERITY_LOW;
 	return speed < tsi_rule_parameter(ctx, "high") ? TSCOPE_SEVERITY_HIGH : TSCOPE_SEVERITY_MED;
 }
@@ -213,10 +213,10 @@ const struct rule tsi_rule_nccl_low_bandwidth = {
 		.trigger = "Fires where collectives of at least bytes bytes, the fastest of whose "
 			   "size reaches less than threshold GB/s of bus bandwidth, take at least "
 			   "share of all collectives' time; high below high GB/s, else med. "
-			   "Seen from one rank it is low: waiting for others counts as time, and "
-			   "ranks that always come late make links look slow. Where collectives "
-			   "match across the ranks of a run, waiting is taken out, and the median "
-			   "of each size is judged.",
+			   "Seen from one rank, or from some of a run's, it is low: waiting for "
+			   "the others counts as time, and ranks that always come late make links "
+			   "look slow. Where collectives match across all ranks of a run, waiting "
+			   "is taken out, and the median of each size is judged.",
 		.meaning = "Messages of this size are as fast as their link: 12 GB/s for PCIe 3 or "
 			   "100 Gbit/s, 50 for 400 Gbit/s, hundreds for NVLink. Less than 10 GB/s "
 			   "means that another path is taken; less than 2 mostly means TCP.",

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* TRACE.UNLINKED: much of the device's work has no known launch. */
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 #include <inttypes.h>
 
 /* Other launches are in the trace: it has both activities, but begins behind these. */
 static const char later_start[] =
-	"warmup=1 or more in the profiler's schedule, and torch.cuda.synchronize() before it "
-	"starts: what is launched earlier has no launch in the trace";
+	"warmup=1 or more in the profiler's schedule, and " SYNCHRONIZE " before it starts: what "
+	"is launched earlier has no launch in the trace";
 
 static const struct idle_claim unlinked_claim = { { "unlinked" } };
 
@@ -53,8 +54,8 @@ const struct rule tsi_rule_trace_unlinked = {
 			   "phases of the budget are guesses, and where the device idles before "
 			   "such work its stalls are, too.",
 		.advice = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) in "
-			  "one profile, with warmup=1 or more in its schedule and "
-			  "torch.cuda.synchronize() before it starts",
+			  "one profile, with warmup=1 or more in its schedule and " SYNCHRONIZE
+			  " before it starts",
 		.example = "Kernels take 100 ms, 20 ms of them have no known launch: 0.20, a "
 			   "finding of severity med.",
 		.parameters = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TRACE.UNRECORDED: the device seems idle, and what kept it is not in the file. */
+#include "rules/advice.h"
 #include "rules/idle_finding.h"
 
 #include <string.h>
@@ -36,9 +37,9 @@ const struct rule tsi_rule_trace_unrecorded = {
 		   "out of the file. PyTorch writes events in no order of time: a file "
 		   "that ends early lacks calls and kernels anywhere. This is no idle "
 		   "time that can be won back.",
-		.advice = "record whole steps, and call torch.cuda.synchronize() before the "
-		   "profiler starts and before it stops; if the trace was split "
-		   "into files, look at the one before",
+		.advice = "record whole steps, and call " SYNCHRONIZE " before the profiler starts "
+		   "and before it stops; if the trace was split into files, look at the "
+		   "one before",
 		.serving_advice = "record more iterations in one file: the work before the first "
 			  "launch, or cut out of the file, is not in it",
 		.example = "The first kernel of a split file of 474 ms starts 463 ms after its "

@@ -4,6 +4,7 @@
  * rules that read such figures are not evaluated; this one says why.
  */
 #include "base/scaled_text.h"
+#include "rules/advice.h"
 #include "rules/rule.h"
 
 #include <inttypes.h>
@@ -15,10 +16,9 @@ static const char graphs_advice[] =
 
 static const char no_device_advice[] =
 	"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and stop the "
-	"profiler "
-	"after torch.cuda.synchronize(); if launches come without kernels again the vendor's "
-	"library "
-	"(CUPTI, roctracer) delivered none: look for its warnings on stderr, end other profilers "
+	"profiler after " SYNCHRONIZE "; if launches come without kernels again the vendor's "
+	"library (CUPTI, roctracer) delivered none: look for its warnings on stderr, end other "
+	"profilers "
 	"that hold it (nsys, ncu, DCGM), drop profiler_metrics of _ExperimentalConfig, and allow "
 	"profiling to all users of the container or driver (NVreg_RestrictProfilingToAdminUsers=0)";
 

@@ -222,6 +222,13 @@ static const struct rule_case cases[] = {
 	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in the "
 	  "trace, 75.0 % of it overlapped; one rank's trace cannot separate waiting for slower "
 	  "ranks from transfer)" },
+	/* The budget beside it says 0.25 of the steps: 0.3 counts from the first device event. */
+	{ "DIST.EXPOSED_COMM", FIRES,
+	  EXPOSED("0.3") "budget.exposed_comm_total_ns 25\nbudget.wall_total_ns 100\n" STEP_50_MS,
+	  NULL,
+	  "med: 25.0 % of device time is exposed communication (40.00 ms of communication in the "
+	  "trace, 75.0 % of it overlapped; one rank's trace cannot separate waiting for slower "
+	  "ranks from transfer) [12500000 ns]" },
 	/* Of several ranks a fifth of the communication moves data: 0.3 × 0.2 is 0.06. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") COMM("0.5") "distributed.mean_transfer_fraction 0.1\n", NULL,

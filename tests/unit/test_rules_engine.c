@@ -421,7 +421,7 @@ static void a_rank_that_stalls_explains_jitter(void **state)
 	} cases[] = {
 		{ "stall_count=3 gain_ns=3333333", "low DIST.STRAGGLER 5000000\n" },
 		{ "stall_count=3 gain_ns=3333332",
-		  "low DIST.STRAGGLER 5000000\nlow TIMING.JITTER 10000000\n" },
+		  "low DIST.STRAGGLER 5000000\nlow TIMING.JITTER 5000000\n" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
@@ -452,7 +452,7 @@ static void a_rank_that_held_others_up_explains_jitter(void **state)
 	snprintf(lines, sizeof(lines), "%s3333333\n", held_up);
 	check_findings(lines, NULL, "med DIST.SKEW 9000000\n");
 	snprintf(lines, sizeof(lines), "%s3333332\n", held_up);
-	check_findings(lines, NULL, "med DIST.SKEW 9000000\nlow TIMING.JITTER 10000000\n");
+	check_findings(lines, NULL, "med DIST.SKEW 9000000\nlow TIMING.JITTER 1000000\n");
 }
 
 /* The mean rank waits 10 of 100 ms for data: a late loader explains 5 of it, or more. */
@@ -492,6 +492,8 @@ static void gains_add_up_to_no_more_than_the_step(void **state)
 	const struct gain_claim launch[] = { { GAIN_LAUNCH, 20 }, { GAIN_PYTHON, 5 } };
 	const struct gain_claim same = { GAIN_LAUNCH, 22 }, rest = { GAIN_GC, 30 };
 	const struct gain_claim data = { GAIN_DATA, 50 }, any = { GAIN_STEP, 1000 };
+	const struct gain_claim gemm = { GAIN_GEMM_ALIGNED, 10 }, peak = { GAIN_BELOW_PEAK, 15 };
+	const struct gain_claim slow = { GAIN_SLOW_STEPS, 62 };
 
 	ledger = tsi_gain_ledger(facts.analysis);
 	assert_int_equal(ledger.step_ns, 100);
@@ -499,7 +501,12 @@ static void gains_add_up_to_no_more_than_the_step(void **state)
 	assert_int_equal(tsi_gain_grant(&ledger, &same, 1), 2);
 	assert_int_equal(tsi_gain_grant(&ledger, &rest, 1), 3);
 	assert_int_equal(tsi_gain_grant(&ledger, &data, 1), 20);
-	assert_int_equal(tsi_gain_grant(&ledger, &any, 1), 50);
+	assert_int_equal(tsi_gain_grant(&ledger, &gemm, 1), 10);
+	/* 10 of 15 ns below the peak are the products'; 60 of 62 in slow steps were granted, too. */
+	assert_int_equal(tsi_gain_grant(&ledger, &peak, 1), 5);
+	assert_int_equal(tsi_gain_grant(&ledger, &peak, 1), 0);
+	assert_int_equal(tsi_gain_grant(&ledger, &slow, 1), 0);
+	assert_int_equal(tsi_gain_grant(&ledger, &any, 1), 35);
 	assert_int_equal(tsi_gain_grant(&ledger, &any, 1), 0);
 	fact_values_free(&facts);
 }
@@ -564,7 +571,7 @@ static void of_equal_ones_the_earlier_tells_the_other(void **state)
 static void findings_are_ranked(void **state)
 {
 	(void)state;
-	/* In the list: OPTIMIZER_HEAVY, JITTER (10 ms to win), LOAD_IMBALANCE, FRAGMENTATION, GROWTH. */
+	/* In the list: OPTIMIZER_HEAVY, JITTER (10 ms less 6), LOAD_IMBALANCE, FRAGMENTATION, GROWTH. */
 	check_findings("step_time.phase.optimizer_ratio 0.2\n"
 		       "step_time.phase.optimizer_ns 20000000\n"
 		       "step_time.count 10\n"
@@ -582,7 +589,7 @@ static void findings_are_ranked(void **state)
 		       NULL,
 		       "high MEMORY.GROWTH\n"
 		       "med DIST.LOAD_IMBALANCE 6000000\n"
-		       "low TIMING.JITTER 10000000\n"
+		       "low TIMING.JITTER 4000000\n"
 		       "low TIMING.OPTIMIZER_HEAVY\n"
 		       "low MEMORY.FRAGMENTATION\n");
 }

@@ -364,6 +364,25 @@ static void advice_fits_what_runs(void **state)
 		IDLE_OF(python, 12) "idle.python_frame_count 7\n"
 				    "idle.culprits cause=python name=forward ns_per_step=5999999\n",
 		"HOST.PYTHON", "torch.compile removes");
+	/* 12 ms in each of two steps: more than 12 of 24 ms in one gap, or just as much. */
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000001\n",
+		    "HOST.PYTHON", "most of it is one gap: with_stack=True shows");
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000001\n"
+					"steps.workload inference\n",
+		    "HOST.PYTHON", "most of it is one gap: with_stack=True shows");
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000001\n"
+					"idle.python_frame_count 7\n",
+		    "HOST.PYTHON", "most of it is one gap: move what the host does");
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000000\n"
+					"idle.gaps cause=data duration_ns=90000000\n",
+		    "HOST.PYTHON", "record with_stack=True to see the source lines");
+	check_first(IDLE_OF(gc, 12), "GC.PAUSE", "after setting up call gc.collect()");
+	check_first(IDLE_OF(gc, 12) "idle.culprits cause=gc name='gc.collect' ns_per_step=1\n",
+		    "GC.PAUSE", "the script calls gc.collect() itself");
+	check_first(STEPS "python.gc_ratio 0.1\npython.gc_count 2\npython.gc_max_ns 160000000\n"
+			  "python.by_cause cause=garbage_collection "
+			  "function='<built-in function collect>'\n",
+		    "GC.PAUSE", "the script calls gc.collect() itself");
 }
 
 /* The device idles because of late launches: the rule with more details speaks. */

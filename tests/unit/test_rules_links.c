@@ -59,7 +59,7 @@ static const struct rule_case cases[] = {
 	  COLLECTIVES TRANSFERS
 	  "! transfers.transfer_ns unread\n" MESSAGES(67108864, 2500000000.0, "on_host=no"),
 	  NULL,
-	  "med: large collectives reach only 3.0 GB/s even at their fastest (bus bandwidth of the "
+	  "low: large collectives reach only 3.0 GB/s even at their fastest (bus bandwidth of the "
 	  "fastest all_reduce of 64.0 MiB; at least, as it may have waited for ranks that were not "
 	  "read; such messages take 100 % of the transfers' time)" },
 	{ "NCCL.LOW_BANDWIDTH", AT,

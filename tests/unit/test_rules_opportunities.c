@@ -22,6 +22,9 @@
 	      "opportunities.short_gap_total_ns " #ms "000000\n"                                   \
 	      "opportunities.short_gap_host_total_ns " #host "000000\n"
 
+#define SCORES(ms, softmax)                                                                        \
+	"attention.scores_total_ns " #ms "000000\nattention.softmax_total_ns " #softmax            \
+	"000000\nbudget.wall_total_ns 200000000\n"
 #define FUSIBLE(ms, saving)                                                                        \
 	STEPS "opportunities.fusible_count 400\n"                                                  \
 	      "opportunities.fusible_total_ns " #ms "000000\n"                                     \
@@ -82,6 +85,10 @@ static const struct rule_case cases[] = {
 	  "kernels of 10 µs or more per step; fusing consecutive ones could save 20.0 %; 30.00 ms "
 	  "per step in aten::mul, 20.00 ms in aten::add) [20000000 ns]" },
 	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(60, 20), NULL, "med" },
+	/* 100 ms less 25 ms on scores: 75 of 200 ms, of which fusing wins three quarters of 40 ms. */
+	{ "KERNEL.MEMORY_BOUND", FIRES, FUSIBLE(100, 40) SCORES(35, 10), NULL,
+	  "med: memory-bound kernels (elementwise, copy, reduction) take 37.5 % of the step" },
+	{ "KERNEL.MEMORY_BOUND", QUIET, FUSIBLE(100, 40) SCORES(110, 10), NULL, "" },
 	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(59, 20), NULL, "" },
 	/* Alone between products, each is as fast as it can be. */
 	{ "KERNEL.MEMORY_BOUND", AT, FUSIBLE(100, 19), NULL, "" },

@@ -175,6 +175,11 @@ static const struct rule_case cases[] = {
 	{ "DIST.WAIT", FIRES, WAIT("0.35") WAITS("0", "3000000") WAITS("1", "2000000"), NULL,
 	  "med: ranks wait for one another for 30.0 % of the step (86 % of communication) [3000000 "
 	  "ns]" },
+	/* Ranks that were not read: whom all wait for is not known. */
+	{ "DIST.WAIT", FIRES,
+	  WAIT("0.35") WAITS("0", "3000000") WAITS("1", "0") "! transfers.wait_ns unread\n", NULL,
+	  "med: ranks wait for one another for at least 30.0 % of the step (86 % of communication) "
+	  "(waiting for ranks that were not read counts as transfer) [3000000 ns]" },
 	{ "DIST.WAIT", QUIET, WAIT("0.06") WAITS("0", "3000000") WAITS("1", "0"), NULL, "" },
 	/* DIST.STRAGGLER tells it. */
 	{ "DIST.WAIT", QUIET, WAIT("0.35") "distributed.slow_ranks rank=1 excess_ratio=0.05\n",

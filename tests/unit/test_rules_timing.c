@@ -21,6 +21,7 @@
 	"step_time.count " count "\n"                                                              \
 	"step_time.cv " cv "\n"                                                                    \
 	"step_time.p95_p50_ratio " tail "\n"
+#define CHECKPOINTED "operators.by_name name=CheckpointFunctionBackward count=6\n"
 #define MEDIAN(ns) "step_time.p50_ns " ns "\n"
 
 static const struct rule_case cases[] = {
@@ -57,6 +58,14 @@ static const struct rule_case cases[] = {
 	  "high: backward takes 3.5 times" },
 	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "69999999"), NULL,
 	  "med: backward takes 3.5 times" },
+	/* Checkpointing computes forward twice: 3 is usual, it fires from 3.5 on. */
+	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "69999999") CHECKPOINTED, NULL, "" },
+	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("20000000", "70000000") CHECKPOINTED, NULL,
+	  "high: backward takes 3.5 times as long as forward (70.00 ms against 20.00 ms per step; "
+	  "a ratio of about 3 is usual with activation checkpointing)" },
+	{ "TIMING.BACKWARD_HEAVY", SKIPPED,
+	  PASSES("20000000", "80000000") "integrity.verdict damaged\n", NULL,
+	  "skipped: the trace is damaged: parts of either may be missing" },
 	{ "TIMING.BACKWARD_HEAVY", CHANGED, PASSES("20000000", "50000000"),
 	  "TIMING.BACKWARD_HEAVY.threshold=2.6", "" },
 	{ "TIMING.BACKWARD_HEAVY", AT, PASSES("2000000", "20000000"), NULL,
@@ -92,6 +101,21 @@ static const struct rule_case cases[] = {
 	  "low: step time varies" },
 	{ "TIMING.JITTER", CHANGED, SPREAD("10", "0.5", "1.0"), "TIMING.JITTER.threshold=0.6", "" },
 	{ "TIMING.JITTER", CHANGED, SPREAD("10", "0.1", "1.5"), "TIMING.JITTER.tail=1.6", "" },
+	/* The mean is 100 ms above the median: 500 ms in one of 5 steps. */
+	{ "TIMING.JITTER", FIRES,
+	  SPREAD("5", "2.0", "9.0") MEDIAN("10000000") "step_time.max_ns 510000000\n", NULL,
+	  "low: one of 5 steps takes 510.0 ms, the median 10.00 ms [100000000 ns]" },
+	{ "TIMING.JITTER", SKIPPED,
+	  SPREAD("3", "2.0", "9.0") MEDIAN("10000000") "step_time.max_ns 510000000\n", NULL,
+	  "skipped: 3 steps; it needs 10" },
+	/* Three times the median: a step of 30 ms, but its 4 ms are no tenth of 110 ms. */
+	{ "TIMING.JITTER", SKIPPED,
+	  SPREAD("5", "2.0", "9.0") MEDIAN("10000000") "step_time.max_ns 30000000\n", NULL,
+	  "skipped: 5 steps; it needs 10" },
+	/* Half of the excess of 100 ms: other steps are slow, too. */
+	{ "TIMING.JITTER", SKIPPED,
+	  SPREAD("5", "2.0", "9.0") MEDIAN("10000000") "step_time.max_ns 260000000\n", NULL,
+	  "skipped: 5 steps; it needs 10" },
 	/* Nothing to win where the mean is not above the median. */
 	{ "TIMING.JITTER", FIRES, SPREAD("10", "0.1", "1.5") MEDIAN("100000000"), NULL,
 	  "low: step time varies: p95 is 1.50 times the median (10 steps)" },

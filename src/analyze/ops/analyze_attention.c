@@ -20,6 +20,7 @@ enum {
 	  "softmaxes over scores of unfused attention, in the steps that count")                   \
 	X(SCORES_NS, "scores_total_ns", NS,                                                        \
 	  "device time of operators on the scores that are no products")                           \
+	X(SOFTMAX_NS, "softmax_total_ns", NS, "of this, softmax and its gradient")                 \
 	X(PRODUCTS_NS, "products_total_ns", NS,                                                    \
 	  "device time of products that make the scores or take them")                             \
 	X(HEADS, "heads", NUMBER,                                                                  \
@@ -32,7 +33,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 /* Scores of one shape, […, queries, keys]. */
 struct scores {
 	int64_t heads, queries, keys;
-	int64_t softmax_count, scores_ns, products_ns;
+	int64_t softmax_count, scores_ns, softmax_ns, products_ns;
 	unsigned dim_count;     /* of the softmax; products have 3 */
 	bool is_made, is_taken; /* by a product */
 };
@@ -137,7 +138,8 @@ static void add_product(struct work *work, const struct op_call *call, unsigned 
  * Any other operator that reads the scores. Those of as many elements in another form are not
  * taken for them: a bias for each pair is made of such.
  */
-static void add_reader(struct work *work, const struct op_call *call, const struct op_times *times)
+static void add_reader(struct work *work, struct str name, const struct op_call *call,
+		       const struct op_times *times)
 {
 	for (unsigned i = 0; i < call->count; i++) {
 		struct tensor tensor;
@@ -145,6 +147,8 @@ static void add_reader(struct work *work, const struct op_call *call, const stru
 			tsi_op_tensor(call, i, &tensor) ? find_tensor(work, &tensor) : NULL;
 		if (scores && (tensor.dim_count == 3 || tensor.dim_count == scores->dim_count)) {
 			tsi_sum(&scores->scores_ns, times->self_device_ns);
+			if (tsi_str_find(name, TSI_STR("softmax")) >= 0)
+				tsi_sum(&scores->softmax_ns, times->self_device_ns);
 			return;
 		}
 	}
@@ -170,7 +174,7 @@ static void visit_kind(struct work *work, uint32_t number, enum pass pass)
 	else if (is_product(name))
 		add_product(work, &call, tsi_str_is(name, "aten::baddbmm"), times);
 	else
-		add_reader(work, &call, times);
+		add_reader(work, name, &call, times);
 }
 
 static void put_facts(const struct work *work, struct fact_sheet *out)
@@ -184,12 +188,14 @@ static void put_facts(const struct work *work, struct fact_sheet *out)
 			continue;
 		sum.softmax_count += scores->softmax_count;
 		tsi_sum(&sum.scores_ns, scores->scores_ns);
+		tsi_sum(&sum.softmax_ns, scores->softmax_ns);
 		tsi_sum(&sum.products_ns, scores->products_ns);
 		if (!most || scores->scores_ns > most->scores_ns)
 			most = scores;
 	}
 	tsi_fact_int(out, SOFTMAX_COUNT, sum.softmax_count);
 	tsi_fact_int(out, SCORES_NS, sum.scores_ns);
+	tsi_fact_int(out, SOFTMAX_NS, sum.softmax_ns);
 	tsi_fact_int(out, PRODUCTS_NS, sum.products_ns);
 	if (!most)
 		return;
