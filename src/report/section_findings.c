@@ -7,6 +7,7 @@
 #include "report/section.h"
 #include "report/snapshot_words.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { VERDICT_LINES = 3 };
@@ -14,8 +15,17 @@ enum { VERDICT_LINES = 3 };
 /* A device that idles for no more is fed well. */
 static const double LEAST_IDLE_RATIO = 0.05;
 
+/* The share of kernel time whose roofline must be known, and of that roofline the one to reach. */
+static const double LEAST_ROOFLINE_RATIO = 0.5;
+
 /* Share of a step without a device from which an operator is the answer. */
 static const double LEAST_HOST_SHARE = 0.25;
+
+/* Share from which it is worth a word beside the answer. */
+static const double LEAST_NEXT_SHARE = 0.05;
+
+/* An operator that takes no longer is mostly dispatch. */
+static const double SHORT_CALL_NS = 20000;
 
 /* Behind a number. */
 static const char *const severity_names[] = {
@@ -134,39 +144,150 @@ static const char *name_largest_line(const struct panel *panel)
 	return text;
 }
 
+/* The operator that takes most of a step without a device by itself. */
+struct host_operator {
+	const char *name; /* NULL: not known */
+	double ns, calls; /* of all steps */
+};
+
+static struct host_operator find_host_operator(const struct panel *panel)
+{
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns");
+	struct table_view operators = tsi_panel_rows(panel, "operators.by_name");
+	struct host_operator largest = { 0 };
+
+	/* With several traces the operators are those of one trace, the budget that of all. */
+	if (!(wall_ns > 0) || tsi_panel_has(panel, "budget.device_gap_total_ns") ||
+	    (panel->report && tscope_run_input_count(panel->report->run) > 1))
+		return largest;
+	for (size_t row = 0; row < operators.row_count; row++) {
+		struct tscope_value own = tsi_table_find(&operators, row, "counted_ns");
+		if (own.kind == TSCOPE_VALUE_INT && (double)own.integer > largest.ns)
+			largest = (struct host_operator){
+				.name = tsi_table_text(&operators, row, "name"),
+				.ns = (double)own.integer,
+				.calls = (double)tsi_table_find(&operators, row, "counted").integer,
+			};
+	}
+	/* With operators on several threads the sum may exceed the step: no share of it. */
+	if (largest.ns > wall_ns)
+		largest.name = NULL;
+	return largest;
+}
+
+/* ", in 3000 calls of 2.1 µs": so short that the calls cost more than the work; else "". */
+static const char *name_calls(const struct panel *panel, const struct host_operator *op)
+{
+	double steps = (double)tsi_panel_int(panel, "budget.step_count");
+	double call_ns = op->ns / op->calls;
+
+	if (!(op->calls > 1) || !(steps > 0) || call_ns > SHORT_CALL_NS)
+		return "";
+	return tsi_panel_print(panel, ", in %.0f calls of %s", op->calls / steps,
+			       tsi_panel_people_int(panel, llround(call_ns), TSCOPE_UNIT_NS));
+}
+
 /*
- * "aten::addmm itself takes 74.9 % of the step of 2.955 s on the CPU": the operator that takes at
- * least a quarter of a step without a device, or NULL.
+ * "aten::addmm itself takes 74.9 % of the step of 2.955 s on the CPU": an operator that takes a
+ * quarter of the step, unless what is no model's work (data, optimizer, …) takes more; or NULL.
  */
 static const char *name_host_operator(const struct panel *panel)
 {
-	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
-	struct table_view operators = tsi_panel_rows(panel, "operators.by_name");
-	size_t largest = 0;
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns");
+	struct host_operator op = find_host_operator(panel);
+	int64_t line_ns;
+	size_t line = find_largest_line(panel, &line_ns);
+	bool is_in_model = line == BUDGET_HOST_FORWARD || line == BUDGET_HOST_BACKWARD;
 
-	if (!(wall_ns > 0) || tsi_panel_has(panel, "budget.device_gap_total_ns"))
+	if (!op.name || op.ns < LEAST_HOST_SHARE * wall_ns ||
+	    (!is_in_model && (double)line_ns > op.ns))
 		return NULL;
-	/* With several traces the operators are those of one trace, the budget that of all. */
-	if (panel->report && tscope_run_input_count(panel->report->run) > 1)
-		return NULL;
-	for (size_t row = 0; row < operators.row_count; row++) {
-		struct tscope_value own = tsi_table_find(&operators, row, "counted_ns");
-		if (own.kind == TSCOPE_VALUE_INT && (double)own.integer > largest_ns) {
-			largest_ns = (double)own.integer;
-			largest = row;
-		}
-	}
-	/* With operators on several threads the sum may exceed the step: no share of it. */
-	if (largest_ns < LEAST_HOST_SHARE * wall_ns || largest_ns > wall_ns)
-		return NULL;
-	return tsi_panel_print(panel, "%s itself takes %.1f %% of %s step of %s on the CPU",
-			       tsi_table_text(&operators, largest, "name"),
-			       100 * largest_ns / wall_ns,
-			       tsi_panel_int(panel, "budget.step_count") > 1 ? "a" : "the",
-			       tsi_panel_number(panel, "step_time.mean_ns"));
+	return tsi_panel_print(
+		panel, "%s itself takes %.1f %% of %s step of %s on the CPU%s", op.name,
+		100 * op.ns / wall_ns, tsi_panel_int(panel, "budget.step_count") > 1 ? "a" : "the",
+		tsi_panel_number(panel, "step_time.mean_ns"), name_calls(panel, &op));
 }
 
-/* "the device is busy for 97 % of the step", or NULL where devices wait for more. */
+/* "; the largest function is select.epoll.poll (83.9 %)": where no operators are recorded */
+static const char *name_function(const struct panel *panel)
+{
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
+	struct table_view functions = tsi_panel_rows(panel, "python.by_name");
+	const char *name = NULL;
+
+	for (size_t row = 0; row < functions.row_count; row++) {
+		struct tscope_value own = tsi_table_find(&functions, row, "self_ns");
+		if (own.kind != TSCOPE_VALUE_INT || (double)own.integer <= largest_ns)
+			continue;
+		largest_ns = (double)own.integer;
+		name = tsi_table_text(&functions, row, "name");
+	}
+	/* As with operators: calls of several threads may sum to more than the step. */
+	if (!name || largest_ns < LEAST_NEXT_SHARE * wall_ns || largest_ns > wall_ns ||
+	    tsi_panel_has(panel, "budget.device_gap_total_ns"))
+		return "";
+	const char *open = strstr(name, " (/"), *slash = open ? strrchr(open, '/') : NULL;
+	int length = open ? (int)(open - name) : (int)strlen(name); /* "fib (/home/…/args.py:6)" */
+	return tsi_panel_print(panel, "; the largest function is %.*s%s%s (%.1f %%)", length, name,
+			       open ? " (" : "", open ? slash + 1 : "", 100 * largest_ns / wall_ns);
+}
+
+/* "; the largest operator is aten::copy_ (12.3 %, in 900 calls of 4.1 µs)", or "" */
+static const char *name_next_operator(const struct panel *panel)
+{
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns");
+	struct host_operator op = find_host_operator(panel);
+
+	if (tsi_panel_row_count(panel, "operators.by_name") == 0)
+		return name_function(panel);
+	if (!op.name || op.ns < LEAST_NEXT_SHARE * wall_ns)
+		return "";
+	return tsi_panel_print(panel, "; the largest operator is %s (%.1f %%%s)", op.name,
+			       100 * op.ns / wall_ns, name_calls(panel, &op));
+}
+
+/* How near kernels come to their rooflines, if half of their time has one; else NaN. */
+static double find_roofline_ratio(const struct panel *panel)
+{
+	struct table_view operators = tsi_panel_rows(panel, "flops.by_operator");
+	double roofline_ns = 0, device_ns = 0;
+
+	for (size_t row = 0; row < operators.row_count; row++) {
+		struct tscope_value least = tsi_table_find(&operators, row, "roofline_ns");
+		struct tscope_value own = tsi_table_find(&operators, row, "device_ns");
+		if (least.kind != TSCOPE_VALUE_INT || own.kind != TSCOPE_VALUE_INT)
+			continue;
+		roofline_ns += (double)least.integer;
+		device_ns += (double)own.integer;
+	}
+	return device_ns > 0 &&
+			       device_ns >= LEAST_ROOFLINE_RATIO *
+						    (double)tsi_panel_int(panel, "kernels.total_ns")
+		       ? roofline_ns / device_ns
+		       : NAN;
+}
+
+/* Busy is not well used: slow kernels keep a device busy, too. */
+static const char *name_use(const struct panel *panel, double busy_ratio)
+{
+	double ratio = find_roofline_ratio(panel);
+
+	if (ratio >= LEAST_ROOFLINE_RATIO)
+		return tsi_panel_print(
+			panel, "the step is well used: the device is busy for %.0f %% of it",
+			100 * busy_ratio);
+	const char *text = tsi_panel_print(panel, "the device is busy for %.0f %% of the step",
+					   100 * busy_ratio);
+	if (isnan(ratio))
+		tsi_panel_append(panel, &text,
+				 ", but how near its kernels come to its peak is not known");
+	else
+		tsi_panel_append(panel, &text, " with kernels at %.0f %% of their roofline",
+				 100 * ratio);
+	return text;
+}
+
+/* How busy the device is and by what, or NULL where devices wait for more. */
 static const char *name_good_use(const struct panel *panel)
 {
 	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns"), idle_ns = 0;
@@ -180,8 +301,7 @@ static const char *name_good_use(const struct panel *panel)
 		idle_ns += (double)tsi_panel_int(panel, tsi_budget_lines[i].id);
 	if (!(wall_ns > 0) || idle_ns > LEAST_IDLE_RATIO * wall_ns || kinds.row_count == 0)
 		return NULL;
-	text = tsi_panel_print(panel, "the step is well used: the device is busy for %.0f %% of it",
-			       100 * (1 - idle_ns / wall_ns));
+	text = name_use(panel, 1 - idle_ns / wall_ns);
 	struct tscope_value total_ns = tsi_table_find(&kinds, 0, "total_ns");
 	double all_ns = (double)tsi_panel_int(panel, "kernels.total_ns");
 	if (total_ns.kind == TSCOPE_VALUE_INT && all_ns > 0)
@@ -222,8 +342,8 @@ static const char *name_state(const struct panel *panel)
 
 	if (!text)
 		text = name_host_operator(panel);
-	if (!text)
-		text = name_largest_line(panel);
+	if (!text && (text = name_largest_line(panel)))
+		tsi_panel_append(panel, &text, "%s", name_next_operator(panel));
 	return text ? text : name_figure(panel);
 }
 

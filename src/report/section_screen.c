@@ -131,6 +131,14 @@ static void put_detail(const struct panel *panel, const char *text)
 		(void)tsi_doc_add(panel->doc, &node);
 }
 
+/* So little that nobody would begin with it: findings before it have claimed the rest. */
+static bool wins_little(const struct panel *panel, const struct tscope_finding *finding)
+{
+	return finding->has_gain && finding->gain_ns > 0 &&
+	       finding->severity == TSCOPE_SEVERITY_LOW &&
+	       finding->gain_ns < tsi_panel_int(panel, "step_time.mean_ns") / 100;
+}
+
 /* The findings that there is room for, but one at least; returns how many. */
 static size_t choose_findings(const struct panel *panel, struct screen_finding rows[MAX_FINDINGS],
 			      int *left)
@@ -138,9 +146,11 @@ static size_t choose_findings(const struct panel *panel, struct screen_finding r
 	size_t count = tscope_diagnosis_finding_count(panel->diagnosis), shown = 0;
 
 	*left -= count > 1; /* "and 3 more" */
-	for (; shown < count && shown < MAX_FINDINGS; shown++) {
+	for (size_t i = 0; i < count && shown < MAX_FINDINGS; i++) {
 		struct screen_finding *row = &rows[shown];
-		row->finding = tscope_diagnosis_finding(panel->diagnosis, shown);
+		row->finding = tscope_diagnosis_finding(panel->diagnosis, i);
+		if (shown > 0 && wins_little(panel, &row->finding))
+			continue;
 		row->advice = first_step(panel, row->finding.advice);
 		row->detail = *row->finding.detail ? row->finding.detail : NULL;
 		row->place = name_place(panel, &row->finding);
@@ -149,6 +159,7 @@ static size_t choose_findings(const struct panel *panel, struct screen_finding r
 		if (shown > 0 && lines > *left)
 			break;
 		*left -= lines;
+		shown++;
 	}
 	*left += count > 1 && count == shown;
 	for (size_t i = 0; i < shown; i++) {

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* A mean that is so many times the median is like none of the steps. */
+static const double FAR_FROM_MEDIAN = 1.5;
+
 /* The light of a section whose loss is this part of a whole. */
 static enum doc_tone light_of_loss(int64_t loss_ns, int64_t whole_ns)
 {
@@ -117,6 +120,18 @@ bool tsi_is_budget_of_step(const struct panel *panel)
 		      tsi_panel_number(panel, "step_time.mean_ns")) == 0;
 }
 
+/* "; median 1.086 ms": of a mean that few long steps make; else "" */
+static const char *name_median(const struct panel *panel)
+{
+	int64_t mean_ns = tsi_panel_int(panel, "step_time.mean_ns");
+	int64_t median_ns = tsi_panel_int(panel, "step_time.p50_ns");
+
+	return median_ns > 0 && (double)mean_ns >= FAR_FROM_MEDIAN * (double)median_ns
+		       ? tsi_panel_print(panel, "; median %s",
+					 tsi_panel_number(panel, "step_time.p50_ns"))
+		       : "";
+}
+
 const char *tsi_budget_words(const struct panel *panel)
 {
 	size_t ranks = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
@@ -125,9 +140,9 @@ const char *tsi_budget_words(const struct panel *panel)
 	if (tsi_is_budget_of_step(panel))
 		return tsi_panel_print(
 			panel,
-			steps > 1 ? "where the time of a step goes (%s, mean of %" PRId64 ")"
+			steps > 1 ? "where the time of a step goes (%s, mean of %" PRId64 "%s)"
 				  : "where the time of the step goes (%s)",
-			tsi_panel_number(panel, "step_time.mean_ns"), steps);
+			tsi_panel_number(panel, "step_time.mean_ns"), steps, name_median(panel));
 	if (ranks > 1)
 		return tsi_panel_print(
 			panel, "where a rank's time goes per step (mean of %zu ranks)", ranks);
