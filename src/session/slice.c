@@ -112,19 +112,18 @@ static int64_t own_time(const struct slice_rank *rank, int64_t file_ns)
 	return own_ns;
 }
 
-static enum tscope_status choose(struct slice_choice *choice, const struct slice_rank *rank,
-				 const struct tscope_trace *trace,
-				 const struct tscope_timeline *timeline,
-				 const struct tscope_slice_options *options,
-				 struct tscope_error *err)
+static enum tscope_status choose(struct slicer *slicer, const struct tscope_trace *trace,
+				 const struct tscope_timeline *timeline, struct tscope_error *err)
 {
+	const struct tscope_slice_options *options = slicer->options;
+	struct slice_choice *choice = slicer->choice;
 	enum tscope_status status = TSCOPE_OK;
 	int64_t *scratch;
 
 	*choice = (struct slice_choice){ .first_ns = INT64_MIN, .end_ns = INT64_MAX };
 	if (options->has_time) {
-		choice->first_ns = own_time(rank, options->first_ns);
-		choice->end_ns = own_time(rank, options->last_ns);
+		choice->first_ns = own_time(slicer->rank, options->first_ns);
+		choice->end_ns = own_time(slicer->rank, options->last_ns);
 	} else if (options->timeline.has_range) {
 		status = choose_steps(choice, timeline, &options->timeline, err);
 	} else if (trace->is_slice) {
@@ -182,7 +181,7 @@ static bool is_chosen(const struct slicer *slicer, const struct raw_event *event
 		return false;
 	if (event->phase == 'M')
 		return !tsi_str_starts(event->pid, "tscope");
-	if (!event->has_ts || (slicer->device_only && !is_of_device(event->cat)))
+	if (!event->has_ts || (slicer->options->device_only && !is_of_device(event->cat)))
 		return false;
 	return is_within(slicer->choice, event->ts_ns, event->has_dur ? event->dur_ns : 0) ||
 	       is_chosen_time(slicer->choice, event->ts_ns);
@@ -293,9 +292,8 @@ static void put_choice(struct slicer *slicer)
 }
 
 /* Nothing is chosen of a stretch that is refused; more may be wanted than is chosen. */
-static bool is_wanted(const void *data, const struct stretch *stretch)
+static bool is_wanted(const struct slice_choice *choice, const struct stretch *stretch)
 {
-	const struct slice_choice *choice = data;
 	size_t at;
 
 	if (stretch->is_needed ||
@@ -307,9 +305,9 @@ static bool is_wanted(const void *data, const struct stretch *stretch)
 
 /* Decodes the file once more, into the slice. */
 static enum tscope_status write_events(struct slicer *slicer, const char *path,
-				       const struct tscope_trace_options *options,
-				       const struct stretches *stretches, struct tscope_error *err)
+				       struct stretches *stretches, struct tscope_error *err)
 {
+	const struct tscope_trace_options *options = &slicer->options->trace;
 	struct input_options input_options = tsi_input_options_of(options);
 	struct decode_options decode_options = {
 		.max_event_bytes = options->max_event_bytes,
@@ -318,9 +316,11 @@ static enum tscope_status write_events(struct slicer *slicer, const char *path,
 	};
 	struct input *in;
 	char *text;
-	enum tscope_status status = tsi_stretches_open(&in, &text, stretches, path, &input_options,
-						       is_wanted, slicer->choice, err);
 
+	for (size_t i = 0; i < stretches->count; i++)
+		stretches->items[i].is_out = !is_wanted(slicer->choice, &stretches->items[i]);
+	enum tscope_status status =
+		tsi_stretches_open(&in, &text, stretches, path, &input_options, err);
 	if (status == TSCOPE_OK) {
 		status = tsi_decode(in, &decode_options, &slicer->sink, err);
 		tsi_input_close(in);
@@ -336,7 +336,7 @@ enum tscope_status tsi_slicer_open(struct slicer *slicer, FILE *out,
 {
 	enum tscope_status status;
 
-	*slicer = (struct slicer){ .device_only = options->device_only,
+	*slicer = (struct slicer){ .options = options,
 				   .sink = { .repeat = take_repeat,
 					     .event = take_event,
 					     .metadata = take_metadata,
@@ -404,13 +404,11 @@ static void place_rank(struct slicer *slicer, const struct tscope_trace *trace)
 	rank->shared_base_ns = slicer->shared_base_ns;
 }
 
-static enum tscope_status add_trace(struct slicer *slicer, struct slice_choice *choice,
-				    const char *path, const struct tscope_trace *trace,
-				    const struct stretches *stretches,
-				    const struct tscope_slice_options *options,
+static enum tscope_status add_trace(struct slicer *slicer, const char *path,
+				    const struct tscope_trace *trace, struct stretches *stretches,
 				    struct tscope_error *err)
 {
-	struct tscope_timeline_options all = options->timeline;
+	struct tscope_timeline_options all = slicer->options->timeline;
 	struct tscope_timeline *timeline = NULL;
 	struct tscope_analysis *analysis = NULL;
 	enum tscope_status status;
@@ -420,8 +418,7 @@ static enum tscope_status add_trace(struct slicer *slicer, struct slice_choice *
 	if (status == TSCOPE_OK)
 		status = tscope_analyze(&analysis, trace, timeline, NULL, err);
 	if (status == TSCOPE_OK)
-		status = choose(choice, slicer->rank, trace, timeline, options, err);
-	slicer->choice = choice;
+		status = choose(slicer, trace, timeline, err);
 	if (status == TSCOPE_OK)
 		status = make_tracks(slicer, analysis, err);
 	tscope_analysis_free(analysis);
@@ -429,7 +426,7 @@ static enum tscope_status add_trace(struct slicer *slicer, struct slice_choice *
 	if (status == TSCOPE_OK && !slicer->form.rank)
 		put_choice(slicer);
 	if (status == TSCOPE_OK)
-		status = write_events(slicer, path, &options->trace, stretches, err);
+		status = write_events(slicer, path, stretches, err);
 	if (status == TSCOPE_OK)
 		put_tracks(slicer);
 	free((char *)slicer->tracks.data);
@@ -438,18 +435,18 @@ static enum tscope_status add_trace(struct slicer *slicer, struct slice_choice *
 }
 
 enum tscope_status tsi_slice_add(struct slicer *slicer, struct slice_choice *choice,
-				 const char *path, const struct tscope_slice_options *options,
-				 struct tscope_error *err)
+				 const char *path, struct tscope_error *err)
 {
 	struct tscope_trace *trace;
 	struct stretches stretches;
 	enum tscope_status status =
-		tsi_trace_open_indexed(&trace, path, &options->trace, &stretches, err);
+		tsi_trace_open_indexed(&trace, path, &slicer->options->trace, &stretches, err);
 
+	slicer->choice = choice;
 	*choice = (struct slice_choice){ 0 };
 	if (status == TSCOPE_OK) {
 		place_rank(slicer, trace);
-		status = add_trace(slicer, choice, path, trace, &stretches, options, err);
+		status = add_trace(slicer, path, trace, &stretches, err);
 		tscope_trace_free(trace);
 	}
 	tsi_stretches_deinit(&stretches);
@@ -470,7 +467,7 @@ enum tscope_status tscope_slice_write(FILE *out, const char *path,
 	status = tsi_slicer_open(&slicer, out, options, err);
 	if (status != TSCOPE_OK)
 		return status;
-	status = tsi_slice_add(&slicer, &choice, path, options, err);
+	status = tsi_slice_add(&slicer, &choice, path, err);
 	free(choice.times_ns);
 	return tsi_slicer_close(&slicer, status, err);
 }

@@ -20,18 +20,19 @@ struct slice_choice {
 /* Writes one trace after the other into a file. */
 struct slicer {
 	struct event_sink sink; /* first: a pointer to it is one to the slicer */
+	const struct tscope_slice_options *options;
 	struct gzip_out *out;
 	struct slice_form form;
 	struct redaction redaction;
 	struct slice_rank *rank; /* of the trace that is added; NULL: a file of one trace */
 	int64_t shared_base_ns;  /* of the file: that of its first trace */
-	const struct slice_choice *choice;
+	struct slice_choice *choice;
 	struct str tracks; /* our own events */
-	bool device_only, leaves_metadata;
+	bool leaves_metadata;
 	bool has_events, has_ended; /* the array of events was opened; was closed */
 };
 
-/* Begins a file; and ends it, which frees, on an earlier failure, too. */
+/* Begins a file; and ends it, which frees, on an earlier failure, too. The options are borrowed. */
 TSI_MUST_CHECK
 enum tscope_status tsi_slicer_open(struct slicer *slicer, FILE *out,
 				   const struct tscope_slice_options *options,
@@ -46,8 +47,7 @@ enum tscope_status tsi_slicer_close(struct slicer *slicer, enum tscope_status st
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_slice_add(struct slicer *slicer, struct slice_choice *choice,
-				 const char *path, const struct tscope_slice_options *options,
-				 struct tscope_error *err);
+				 const char *path, struct tscope_error *err);
 
 /* Writes further events, each behind a comma and a line end. */
 void tsi_slice_put(struct slicer *slicer, struct str events);

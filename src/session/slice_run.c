@@ -60,7 +60,7 @@ static enum tscope_status add_window(struct run_slice *slice, size_t index,
 	enum tscope_status status;
 
 	slice->slicer.rank = rank;
-	status = tsi_slice_add(&slice->slicer, &choice, loaded->input.path, slice->options, err);
+	status = tsi_slice_add(&slice->slicer, &choice, loaded->input.path, err);
 	if (status == TSCOPE_OK) {
 		int64_t first_ns = file_time(rank, choice.first_ns);
 		int64_t end_ns = file_time(rank, choice.end_ns);

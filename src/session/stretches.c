@@ -140,20 +140,21 @@ static uint64_t size_of(FILE *file)
 }
 
 /* The rest of a file, or NULL: it is to be read whole. */
-static char *read_rest(FILE *file, const struct stretches *stretches, const bool *is_out,
-		       size_t *length)
+static char *read_rest(FILE *file, const struct stretches *stretches, size_t *length)
 {
 	uint64_t size = size_of(file), rest = size, at = 0;
 	bool is_read = true;
 	char *text;
 
 	for (size_t i = 0; i < stretches->count; i++)
-		rest -= is_out[i] ? stretches->items[i].to - stretches->items[i].from : 0;
+		rest -= stretches->items[i].is_out
+				? stretches->items[i].to - stretches->items[i].from
+				: 0;
 	if (rest > size / 2 || rest > MOST_BYTES ||
 	    tsi_array_new(&text, (size_t)rest + TSI_INPUT_PADDING, 1, NULL) != TSCOPE_OK)
 		return NULL;
 	for (size_t i = 0; i < stretches->count && is_read; i++) {
-		if (!is_out[i])
+		if (!stretches->items[i].is_out)
 			continue;
 		is_read = append(file, at, stretches->items[i].from, text, length);
 		at = stretches->items[i].to;
@@ -164,26 +165,14 @@ static char *read_rest(FILE *file, const struct stretches *stretches, const bool
 	return NULL;
 }
 
-enum tscope_status
-tsi_stretches_open(struct input **ret, char **text, const struct stretches *stretches,
-		   const char *path, const struct input_options *options,
-		   bool (*is_wanted)(const void *choice, const struct stretch *stretch),
-		   const void *choice, struct tscope_error *err)
+enum tscope_status tsi_stretches_open(struct input **ret, char **text,
+				      const struct stretches *stretches, const char *path,
+				      const struct input_options *options, struct tscope_error *err)
 {
-	FILE *file = NULL;
+	FILE *file = stretches->count > 0 ? fopen(path, "rb") : NULL;
 	size_t length = 0;
-	bool *is_out;
 
-	*text = NULL;
-	if (stretches->count > 0 &&
-	    tsi_array_new(&is_out, stretches->count, sizeof(*is_out), NULL) == TSCOPE_OK) {
-		for (size_t i = 0; i < stretches->count; i++)
-			is_out[i] = !is_wanted(choice, &stretches->items[i]);
-		file = fopen(path, "rb");
-		if (file)
-			*text = read_rest(file, stretches, is_out, &length);
-		free(is_out);
-	}
+	*text = file ? read_rest(file, stretches, &length) : NULL;
 	if (file)
 		fclose(file);
 	if (*text)

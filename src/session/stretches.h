@@ -14,6 +14,7 @@ struct stretch {
 	int64_t first_ns, last_ns; /* the earliest and the latest start in it … */
 	int64_t end_ns;            /* … and the latest end */
 	bool is_needed; /* has events without a time, or names of processes and threads */
+	bool is_out;    /* another reading may leave it out: for who reads again to say */
 };
 
 struct stretches {
@@ -36,14 +37,13 @@ void tsi_stretches_end(struct stretches *stretches);
 void tsi_stretches_deinit(struct stretches *stretches);
 
 /*
- * Opens a file once more, without the stretches that `is_wanted` refuses where that is worth it:
- * then *text is what the input reads, which the caller frees after it, else NULL.
+ * Opens a file once more, without the stretches that are out where that is worth it: then *text is
+ * what the input reads, which the caller frees after it, else NULL.
  */
 TSI_MUST_CHECK
-enum tscope_status
-tsi_stretches_open(struct input **ret, char **text, const struct stretches *stretches,
-		   const char *path, const struct input_options *options,
-		   bool (*is_wanted)(const void *choice, const struct stretch *stretch),
-		   const void *choice, struct tscope_error *err);
+enum tscope_status tsi_stretches_open(struct input **ret, char **text,
+				      const struct stretches *stretches, const char *path,
+				      const struct input_options *options,
+				      struct tscope_error *err);
 
 #endif
