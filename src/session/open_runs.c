@@ -41,6 +41,7 @@ struct parts {
 	struct part *items;
 	size_t count, capacity;
 	size_t last; /* the one that was found last: neighbours are mostly of one part */
+	const size_t *part_by_file; /* index for each file id; NULL: folders show it */
 };
 
 /* ---- what is of which run ---- */
@@ -145,6 +146,14 @@ static enum tscope_status find_parts(struct tscope_runs *runs, struct parts *par
 	return tsi_arena_status(&runs->arena, err);
 }
 
+static struct part *part_of_file(struct parts *parts, const struct run_file *file)
+{
+	if (!parts->part_by_file)
+		return find_part(parts, file->path);
+	size_t index = parts->part_by_file[file->id];
+	return index == SIZE_MAX ? NULL : &parts->items[index];
+}
+
 /* Gives each part its files. */
 static enum tscope_status divide_files(struct parts *parts, const struct run_files *files,
 				       struct arena *arena, struct tscope_error *err)
@@ -152,14 +161,14 @@ static enum tscope_status divide_files(struct parts *parts, const struct run_fil
 	struct part *part;
 
 	for (size_t i = 0; i < files->count; i++)
-		if ((part = find_part(parts, files->items[i].path)))
+		if ((part = part_of_file(parts, &files->items[i])))
 			part->files.capacity++;
 	for (size_t i = 0; i < parts->count; i++)
 		parts->items[i].files.items =
 			tsi_arena_new(arena, parts->items[i].files.capacity, sizeof(*files->items));
 	enum tscope_status status = tsi_arena_status(arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < files->count; i++)
-		if ((part = find_part(parts, files->items[i].path)))
+		if ((part = part_of_file(parts, &files->items[i])))
 			part->files.items[part->files.count++] = files->items[i];
 	return status;
 }
@@ -223,33 +232,21 @@ static enum tscope_status separate_files(struct opening *opening, struct parts *
 		return tsi_arena_status(arena, err);
 	if (partition.count > MAX_RUNS)
 		return fail_limit(err);
-	size_t *part_of =
+	parts->part_by_file =
 		parts_of_files(opening->runs, &run->members, &partition, &opening->session);
 	parts->items = tsi_arena_new(arena, partition.count, sizeof(*parts->items));
-	if (!part_of || !parts->items)
+	if (!parts->part_by_file || !parts->items)
 		return tsi_fail_nomem(err);
-	for (size_t i = 0; i < files->count; i++)
-		if (part_of[files->items[i].id] != SIZE_MAX)
-			parts->items[part_of[files->items[i].id]].files.capacity++;
-	for (size_t i = 0; i < partition.count; i++) {
-		parts->items[i].apart = i > 0 ? partition.reasons[i] : "";
-		parts->items[i].files.items =
-			tsi_arena_new(arena, parts->items[i].files.capacity, sizeof(*files->items));
-	}
-	if (arena->has_failed)
-		return tsi_fail_nomem(err);
-	for (size_t i = 0; i < files->count; i++) {
-		const struct run_file *file = &files->items[i];
-		struct part *part = &parts->items[part_of[file->id] % partition.count];
-
-		if (part_of[file->id] == SIZE_MAX)
-			continue;
-		if (part->files.count == 0)
-			part->folder = tsi_str_of(file->path);
-		part->files.items[part->files.count++] = *file;
-	}
 	parts->count = partition.count;
-	return TSCOPE_OK;
+	enum tscope_status status = divide_files(parts, files, arena, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < parts->count; i++) {
+		struct part *part = &parts->items[i];
+
+		part->apart = i > 0 ? partition.reasons[i] : "";
+		if (part->files.count > 0)
+			part->folder = tsi_str_of(part->files.items[0].path);
+	}
+	return status;
 }
 
 /* Opens the parts of what is no run; where there are none, that fails. */
