@@ -14,6 +14,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A site with this part of what the peak changed by explains it. */
+static const double LEAST_SITE_RATIO = 0.5;
+
 enum { FIGURES_SHOWN = 3, WORDS_MAX = 512 };
 static const double MIN_FACTOR = 9; /* of 10 times and more nobody reads the percentage */
 
@@ -160,6 +163,32 @@ static void put_operators(const struct panel *panel)
 
 /* ---- all but time ---- */
 
+/*
+ * "; _backends.py:288:einsum 13.5 MiB → 241 MiB": the site with most of the peak's change, if half
+ * of it; else "".
+ */
+static const char *name_site(const struct panel *panel, struct tscope_value change)
+{
+	struct change site = tsi_change_first(panel, "allocation_changes.sites"), most = site;
+	int64_t peak_bytes = change.kind == TSCOPE_VALUE_INT ? change.integer : 0;
+	int64_t most_bytes = 0;
+
+	for (; tsi_change_is_there(&site); site.row++) {
+		int64_t bytes = tsi_change_int(&site, "peak_change_bytes");
+		if (peak_bytes > 0 ? bytes <= most_bytes : bytes >= most_bytes)
+			continue;
+		most_bytes = bytes;
+		most = site;
+	}
+	if (peak_bytes == 0 || (double)most_bytes / (double)peak_bytes < LEAST_SITE_RATIO)
+		return "";
+	const char *name = tsi_change_text(&most, "site");
+	return tsi_panel_print(
+		panel, "; %s %s → %s", *name ? tsi_path_tail(name) : "blocks without a stack",
+		tsi_panel_people(panel, tsi_change_cell(&most, "a_peak_bytes"), TSCOPE_UNIT_BYTES),
+		tsi_panel_people(panel, tsi_change_cell(&most, "b_peak_bytes"), TSCOPE_UNIT_BYTES));
+}
+
 static void put_memory(const struct panel *panel)
 {
 	struct change peak;
@@ -175,10 +204,11 @@ static void put_memory(const struct panel *panel)
 		percent =
 			tsi_panel_print(panel, " (%s)", tsi_percent_words(panel, ratio.real, true));
 	tsi_doc_line(panel->doc, DOC_CHANGE, is_more ? DOC_BAD : DOC_GOOD, "MEMORY",
-		     "%s %s%s: %s → %s", what, tsi_panel_signed(panel, change, TSCOPE_UNIT_BYTES),
+		     "%s %s%s: %s → %s%s", what, tsi_panel_signed(panel, change, TSCOPE_UNIT_BYTES),
 		     percent,
 		     tsi_panel_people(panel, tsi_change_cell(&peak, "a"), TSCOPE_UNIT_BYTES),
-		     tsi_panel_people(panel, tsi_change_cell(&peak, "b"), TSCOPE_UNIT_BYTES));
+		     tsi_panel_people(panel, tsi_change_cell(&peak, "b"), TSCOPE_UNIT_BYTES),
+		     name_site(panel, change));
 }
 
 static void put_live_bytes(const struct panel *panel)
