@@ -261,16 +261,30 @@ static bool is_claimed_gap(const struct rule_context *ctx, const struct idle_cla
 	return false;
 }
 
+static double longest_gap_ns(const struct rule_context *ctx, const struct idle_claim *claim)
+{
+	double longest_ns = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
+		if (is_claimed_gap(ctx, claim, row))
+			longest_ns =
+				fmax(longest_ns, tsi_rule_cell_real(ctx, GAPS, row, "duration_ns"));
+	return longest_ns;
+}
+
+bool tsi_is_long_gap(const struct rule_context *ctx, const struct idle_claim *claim)
+{
+	double step_ns = tsi_idle_claim_share(ctx, claim) * mean_step_ns(ctx);
+
+	return longest_gap_ns(ctx, claim) >= step_ns / 2;
+}
+
 bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *claim)
 {
 	double all_ns =
 		tsi_idle_claim_share(ctx, claim) * tsi_rule_real(ctx, "budget.wall_total_ns");
 
-	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
-		if (is_claimed_gap(ctx, claim, row) &&
-		    tsi_rule_cell_real(ctx, GAPS, row, "duration_ns") > all_ns / 2)
-			return true;
-	return false;
+	return longest_gap_ns(ctx, claim) > all_ns / 2;
 }
 
 /* The longest gaps of the causes; the first says what the finding is about. */
@@ -295,6 +309,14 @@ static void describe_gaps(struct rule_context *ctx, const struct idle_claim *cla
 	}
 }
 
+/* A rank's steps may be of several traces, its tables are of the longest. */
+static bool is_of_one_trace(const struct rule_context *ctx)
+{
+	double steps = tsi_rule_real(ctx, "steps.count");
+
+	return steps > 0 && tsi_rule_real(ctx, "budget.step_count") > steps;
+}
+
 void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 {
 	for (size_t i = 0; i < cause_count(claim); i++) {
@@ -305,6 +327,8 @@ void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 	}
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	describe_gaps(ctx, claim);
+	if (is_of_one_trace(ctx))
+		tsi_rule_detail(ctx, "names and places are of one trace of several");
 }
 
 bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,

@@ -38,6 +38,9 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
  */
 bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause);
 
+/* Is the longest gap of a claim half of its idle time in a mean step? Then it is in one place. */
+bool tsi_is_long_gap(const struct rule_context *ctx, const struct idle_claim *claim);
+
 /* Is more than half of a claim's idle time in all steps one gap? Then it need not come again. */
 bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *claim);
 

@@ -13,6 +13,10 @@
 	" out of the step or, if it comes once in the life of the process (start-up, "             \
 	"compilation), out of the recording"
 
+/* No graph replays what the host does in one long gap of each pass. */
+static const char overlap_advice[] =
+	"prepare the next request while the device computes; with_stack=True names the lines";
+
 static const struct idle_claim host_python_claim = { { "python" } };
 
 /* A gap that comes once is neither the model's Python nor work that graphs or loaders take over. */
@@ -33,9 +37,13 @@ static void evaluate_host_python(struct rule_context *ctx)
 	if (!tsi_judge_idle(ctx, &host_python_claim,
 			    "the device waits for Python code between operators for ", ""))
 		return;
-	if (tsi_is_one_gap(ctx, &host_python_claim))
+	if (tsi_is_one_gap(ctx, &host_python_claim)) {
 		advise_on_one_gap(ctx);
-	else if (tsi_rule_has(ctx, FRAME_COUNT))
+		return;
+	}
+	if (tsi_is_long_gap(ctx, &host_python_claim))
+		tsi_rule_advice_for(ctx, ADVICE_INFERENCE, overlap_advice);
+	if (tsi_rule_has(ctx, FRAME_COUNT))
 		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
 				    tsi_is_idle_spread(ctx, "python")
 					    ? COMPILE_ADVICE "; " MOVE_ADVICE

@@ -113,6 +113,13 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step "
 	  "[56000000 ns]" },
+	/* One step in the trace that has the names, 8 in all traces of the rank. */
+	{ "HOST.PYTHON", FIRES,
+	  IDLE_OF(python, 28) "steps.count 1\nbudget.step_count 8\nbudget.wall_total_ns "
+			      "800000000\n",
+	  NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step (names "
+	  "and places are of one trace of several) [28000000 ns]" },
 	{ "HOST.PYTHON", QUIET, IDLE_OF(python, 2), NULL, "" },
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 10), NULL, "med" },
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 9), NULL, "" },
@@ -376,6 +383,13 @@ static void advice_fits_what_runs(void **state)
 	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000000\n"
 					"idle.gaps cause=data duration_ns=90000000\n",
 		    "HOST.PYTHON", "record with_stack=True to see the source lines");
+	/* 6 of the 12 ms of each step in one place: no graph replays that. */
+	check_first(IDLE_OF(python, 12) "steps.workload inference\n"
+					"idle.gaps cause=python duration_ns=6000000\n",
+		    "HOST.PYTHON", "prepare the next request while the device computes; with");
+	check_first(IDLE_OF(python, 12) "steps.workload inference\n"
+					"idle.gaps cause=python duration_ns=5999999\n",
+		    "HOST.PYTHON", "torch.compile(model, mode=\"reduce-overhead\")");
 	check_first(IDLE_OF(gc, 12), "GC.PAUSE", "after setting up call gc.collect()");
 	check_first(IDLE_OF(gc, 12) "idle.culprits cause=gc name='gc.collect' ns_per_step=1\n",
 		    "GC.PAUSE", "the script calls gc.collect() itself");
