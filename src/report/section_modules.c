@@ -76,6 +76,46 @@ static void put_odd_layers(const struct panel *panel)
 	}
 }
 
+/* The row of by_module with most bytes at the peak, of those behind `last`; SIZE_MAX: the first. */
+static size_t next_holder(const struct table_view *modules, size_t last)
+{
+	size_t most_row = SIZE_MAX;
+	int64_t most = -1, below = INT64_MAX;
+
+	if (last != SIZE_MAX)
+		below = tsi_table_find(modules, last, "self_peak_bytes").integer;
+	for (size_t row = 0; row < modules->row_count; row++) {
+		int64_t bytes = tsi_table_find(modules, row, "self_peak_bytes").integer;
+		bool is_behind = bytes < below || (bytes == below && row > last);
+		if (!is_behind || bytes <= most)
+			continue;
+		most = bytes;
+		most_row = row;
+	}
+	return most_row;
+}
+
+/* "Block.*.Attention: 419 MiB at the peak of memory, 21.0 % of it" */
+static void put_peak_holders(const struct panel *panel)
+{
+	enum { MAX_SHOWN = 3, LEAST_SHARE = 20 };
+	struct table_view modules = tsi_panel_rows(panel, "modules.by_module");
+	int64_t peak_bytes = tsi_panel_int(panel, "modules.peak_bytes");
+	size_t row = next_holder(&modules, SIZE_MAX);
+
+	for (int i = 0; i < MAX_SHOWN && row != SIZE_MAX; i++) {
+		struct tscope_value bytes = tsi_table_find(&modules, row, "self_peak_bytes");
+		if (bytes.integer <= peak_bytes / LEAST_SHARE)
+			return;
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL,
+			     "%s: %s at the peak of memory, %.1f %% of it",
+			     tsi_table_text(&modules, row, "name"),
+			     tsi_panel_people(panel, bytes, TSCOPE_UNIT_BYTES),
+			     100 * (double)bytes.integer / (double)peak_bytes);
+		row = next_holder(&modules, row);
+	}
+}
+
 void tsi_section_modules(const struct panel *panel)
 {
 	static const struct figure figures[] = {
@@ -83,6 +123,11 @@ void tsi_section_modules(const struct panel *panel)
 		{ "calls", "modules.call_count" },
 		{ "run again in backward", "modules.repeated_count" },
 		{ "backward outside", "modules.outside_backward_ns" },
+	};
+	static const struct figure peak_figures[] = {
+		{ "peak of memory", "modules.peak_bytes" },
+		{ "allocated before the recording", "modules.peak_unrecorded_bytes" },
+		{ "outside modules", "modules.peak_outside_bytes" },
 	};
 	static const struct column columns[] = {
 		{ "module", "name", 0 },         { "calls/step", "calls_per_step", 10 },
@@ -107,6 +152,9 @@ void tsi_section_modules(const struct panel *panel)
 				tsi_panel_number(panel, "modules.host_ns"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures) - !has_device);
 	put_odd_layers(panel);
+	tsi_panel_figures(panel, peak_figures, TSI_COUNT_OF(peak_figures));
+	if (tsi_panel_has(panel, "modules.peak_bytes"))
+		put_peak_holders(panel);
 	if (has_device)
 		tsi_panel_paths(panel, "modules.by_module", columns, TSI_COUNT_OF(columns));
 	else

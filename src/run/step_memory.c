@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-/* The points of a device, in the order of time. */
-struct curve {
-	const struct allocator_point *points;
-	size_t count;
-};
-
 /* The memory of a step's window. */
 struct window_memory {
 	int64_t bytes[STEP_MEMORY_COUNT];
@@ -39,15 +33,14 @@ static int64_t highest(const struct allocator_point *points, size_t count)
 	return bytes;
 }
 
-/* The curve of the device with the highest peak; empty where no device has points. */
-static struct curve find_curve(const struct tscope_trace *trace)
+struct memory_curve tsi_find_memory_curve(const struct tscope_trace *trace)
 {
-	struct curve curve = { 0 };
+	struct memory_curve curve = { 0 };
 	int64_t peak_bytes = NO_BYTES;
 
 	for (size_t first = 0, end; first < trace->allocator_point_count; first = end) {
 		end = end_of_device(trace, first);
-		struct curve device_curve = { &trace->allocator_points[first], end - first };
+		struct memory_curve device_curve = { &trace->allocator_points[first], end - first };
 		int64_t bytes = highest(device_curve.points, device_curve.count);
 
 		if (bytes > peak_bytes) {
@@ -58,8 +51,7 @@ static struct curve find_curve(const struct tscope_trace *trace)
 	return curve;
 }
 
-/* The first point at this time or later. */
-static size_t find_point(const struct curve *curve, int64_t time_ns)
+size_t tsi_memory_curve_find(const struct memory_curve *curve, int64_t time_ns)
 {
 	size_t low = 0, high = curve->count;
 
@@ -84,11 +76,11 @@ static void take_point(struct window_memory *memory, const struct allocator_poin
 	bytes[STEP_MEMORY_RESERVED] = reserved;
 }
 
-static struct window_memory measure_window(const struct curve *curve, int64_t start_ns,
+static struct window_memory measure_window(const struct memory_curve *curve, int64_t start_ns,
 					   int64_t end_ns)
 {
 	struct window_memory memory = { .peak_ns = start_ns };
-	size_t first = find_point(curve, start_ns);
+	size_t first = tsi_memory_curve_find(curve, start_ns);
 
 	for (size_t i = 0; i < STEP_MEMORY_COUNT; i++)
 		memory.bytes[i] = NO_BYTES;
@@ -100,7 +92,7 @@ static struct window_memory measure_window(const struct curve *curve, int64_t st
 }
 
 static void note_step(struct step_series *steps, const struct tscope_timeline *timeline,
-		      const struct curve *curve, uint32_t index)
+		      const struct memory_curve *curve, uint32_t index)
 {
 	const struct tscope_step *step = &timeline->steps[index];
 	struct step_record *record = &steps->records[steps->count - timeline->step_count + index];
@@ -117,7 +109,7 @@ static void note_step(struct step_series *steps, const struct tscope_timeline *t
 void tsi_note_memory(struct step_series *steps, const struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = timeline->trace;
-	struct curve curve = find_curve(trace);
+	struct memory_curve curve = tsi_find_memory_curve(trace);
 
 	steps->memory_event_count += (int64_t)curve.count;
 	for (size_t i = 0; i < trace->allocator_point_count; i++)

@@ -133,6 +133,50 @@ def device_times(events, lines, windows):
     return times
 
 
+def memory_events(events):
+    """What came and went on the device that peaks highest, in the order of time."""
+    devices = collections.defaultdict(list)
+    for event in events:
+        args = event.get("args", {})
+        if event.get("name") == "[memory]" and args.get("Device Type", 0) and "Addr" in args:
+            devices[args["Device Id"]].append((ns(event["ts"]), str(event["tid"]), args))
+    for rows in devices.values():
+        rows.sort(key=lambda row: row[0])
+    return max(devices.values(), default=[],
+               key=lambda rows: max(row[2]["Total Allocated"] for row in rows))
+
+
+def peak_bytes(rows, lines, windows):
+    """The bytes by place of the blocks that live at the peak; None: what was there before."""
+    ends = [row[0] for row in rows[1:]] + [2 ** 62]
+    peak = max((number for number, row in enumerate(rows)
+                if any(row[0] < end and ends[number] > start for start, end in windows)),
+               key=lambda number: (rows[number][2]["Total Allocated"], -number))
+    live, sums = {}, collections.Counter()
+    for row in rows[:peak + 1]:
+        live.pop(row[2]["Addr"], None)
+        if row[2]["Bytes"] > 0:
+            live[row[2]["Addr"]] = row
+    for at, tid, args in live.values():
+        starts, places = lines.get(tid, ([], []))
+        index = bisect.bisect_right(starts, at) - 1
+        sums[places[index] if index >= 0 else ()] += args["Bytes"]
+    return sums, rows[peak][2]["Total Allocated"]
+
+
+def check_peak(results, label, facts, sums, total):
+    results.check(f"{label}: peak of memory", total, facts["peak_bytes"])
+    results.check(f"{label}: at the peak, from before", total - sum(sums.values()),
+                  facts["peak_unrecorded_bytes"])
+    actual, expected = collections.Counter(), by_class(sums)
+    for row in facts["by_module"]:
+        name = "" if row["name"] == "(outside modules)" else classes(row["name"])
+        actual[name] += row["self_peak_bytes"]
+    for name in sorted({*(name for name, held in actual.items() if held), *expected}):
+        results.check(f"{label}: at the peak, {name or 'no module'}", expected.get(name),
+                      actual.get(name))
+
+
 def classes(path):
     return re.sub(r"(\.\*(\(\d+\))?|\[\d+\])", "", path)
 
@@ -206,6 +250,9 @@ def check(results, tscope, path):
         if facts["modules"][total] is not None:
             results.check(f"{label}: sum of {own}", facts["modules"][total],
                           sum(row[own] for row in rows))
+    memory = memory_events(events)
+    if memory:
+        check_peak(results, label, facts["modules"], *peak_bytes(memory, lines, windows))
     check_arrows(results, label, events, threads, forward)
 
 

@@ -111,6 +111,26 @@ def own_sums(writer, windows, field):
     return sums, total
 
 
+def add_peak(writer, windows, field, sums):
+    """The bytes of each place in blocks that live at the peak; all, and what was there before."""
+    totals = [(at, total) for at, total, *_ in writer.memory_log]
+    in_force = [(-total, at) for (at, total), after in
+                zip(totals, [*(at for at, _ in totals[1:]), 2 ** 62])
+                for start, end in windows if at < end and after > start]
+    if not in_force:
+        return None, None
+    peak, live = min(in_force), {}
+    for at, _, path, source, address, grown in writer.memory_log:
+        if at > peak[1]:
+            break
+        live.pop(address, None)
+        if grown > 0:
+            live[address] = (path if field == 0 else source or "", grown)
+    for place, grown in live.values():
+        sums[place]["peak_bytes"] += grown
+    return -peak[0], -peak[0] - sum(grown for _, grown in live.values())
+
+
 def device_ns(sums):
     return sums["forward_ns"] + sums["backward_ns"]
 
@@ -124,6 +144,7 @@ def median(values):
 def truth_of(writer, facts):
     windows = windows_of(writer, facts)
     own, host_ns = own_sums(writer, windows, 0)
+    peak = add_peak(writer, windows, 0, own)
     children = tree_of(writer.order + writer.kernel_order)
     labels, repeated = labels_of(children, writer.units)
     timed = {path for _, path, _, _, what in writer.facts if "call_count" in what}
@@ -140,7 +161,7 @@ def truth_of(writer, facts):
         row["own"].update(own[path])
         row["whole"].update(whole[path] if path else own[path])
         row["modules"] += 1
-    return {"rows": rows, "device_ns": total, "host_ns": host_ns, "own": own, "whole": whole,
+    return {"rows": rows, "device_ns": total, "host_ns": host_ns, "peak": peak, "own": own, "whole": whole,
             "labels": labels, "repeated": repeated, "count": len(labels) - 1,
             "odd": odd_layers(labels, repeated, own, whole, total)}
 
@@ -184,6 +205,8 @@ def compare_module(name, row, truth, has_memory):
     for key in ("allocated_bytes", "allocation_count"):
         expected[key] = whole[key] if has_memory else None
     expected["self_allocated_bytes"] = own["allocated_bytes"] if has_memory else None
+    for key, sums in (("peak_bytes", whole), ("self_peak_bytes", own)):
+        expected[key] = sums["peak_bytes"] if has_memory else None
     if name != make_modules.OUTSIDE:
         expected["module_count"] = truth["modules"]
         expected["call_count"] = own["call_count"] if truth["is_timed"] else None
@@ -211,6 +234,13 @@ def compare_modules(facts, truth, writer):
         total = sum(row[column] for row in table.values())
         if not facts[fact] == total == truth[fact]:
             yield f"{fact} {facts[fact]}, of rows {total}, in truth {truth[fact]}"
+    peak = (facts["peak_bytes"], facts["peak_unrecorded_bytes"])
+    if peak != truth["peak"]:
+        yield f"peak of memory and what was there before {peak}, in truth {truth['peak']}"
+    if writer.has_memory:
+        total = peak[1] + sum(row["self_peak_bytes"] for row in table.values())
+        if total != peak[0]:
+            yield f"peak of memory {peak[0]}, of rows {total}"
     if facts["module_count"] != truth["count"]:
         yield f"{facts['module_count']} modules, in truth {truth['count']}"
     odd = sorted(((row["layer"], row["name"], row["ns"], row["median_ns"], row["module_count"],
@@ -221,6 +251,7 @@ def compare_modules(facts, truth, writer):
 
 def compare_sources(facts, writer, windows):
     sums, host_ns = own_sums(writer, windows, 1)
+    add_peak(writer, windows, 1, sums)
     table = {row["name"]: row for row in facts["by_function"]}
     for source, truth in sums.items():
         row = table.get(source or make_modules.NOBODY, {})
@@ -228,7 +259,7 @@ def compare_sources(facts, writer, windows):
         expected.update((key, truth[key]) for key in
                         ("forward_ns", "backward_ns", "comm_ns", "copy_ns", "kernel_count",
                          "launch_count", "sync_count", "sync_ns"))
-        for key in ("allocated_bytes", "allocation_count"):
+        for key in ("allocated_bytes", "allocation_count", "peak_bytes"):
             expected[key] = truth[key] if writer.has_memory else None
         for key, value in expected.items():
             if row.get(key) != value:

@@ -21,6 +21,7 @@ import sys
 
 BASE_NS = 1_700_000_000_000_000_000 // 7_889_238_000_000_000 * 7_889_238_000_000_000
 MAIN, AUTOGRAD, PID = 100, 101, 100
+ADDRESS = 139_926_520_725_504  # of the device's blocks
 OUTSIDE = "(outside modules)"
 NOBODY = "(outside the user's code)"
 
@@ -118,6 +119,8 @@ class Writer:
         self.mode = self.rng.choice(["frames"] * 5 + ["hierarchy", "fsdp2", "fsdp1", "annotations"])
         self.has_kernel_paths = self.rng.random() < 0.2
         self.has_memory, self.allocated = self.rng.random() < 0.3, 1 << 20
+        self.live, self.old_address = {}, 1 << 40  # bytes by address; the next from before
+        self.memory_log = []  # (time, total, path, source, address, bytes): what came or went
         self.has_annotations = self.rng.random() < 0.5  # in a file beside the trace
         self.annotations = {}  # by node
         self.kernel_order, self.units, self.seen_sources = [], set(), set()
@@ -252,15 +255,31 @@ class Writer:
     def memory(self, thread):
         """The allocator of the device gives a block, or takes one back."""
         self.tick()
-        grown = self.rng.choice([512, 4096, -512])
-        if grown > 0:
+        kind, address = self.rng.random(), None
+        if kind < 0.04:
+            self.instant(thread, "[OutOfMemory]", {"Bytes": 1 << 40})
+            return
+        if kind < 0.35 and self.live:
+            address = self.rng.choice(list(self.live))
+            grown = -self.live.pop(address)
+        elif kind < 0.45:  # from before the recording
+            address, grown = self.old_address, -512
+            self.old_address += 512
+        else:  # where nothing lies, perhaps something did
+            grown = self.rng.choice([512, 4096, 1536])
+            while address is None or address in self.live:
+                address = ADDRESS + 4096 * self.rng.randrange(200)
+            self.live[address] = grown
             self.note(thread, {"allocated_bytes": grown, "allocation_count": 1})
         self.allocated += grown
-        self.events.append({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": PID,
+        self.memory_log.append((self.now, self.allocated, *thread.places[-1][:2], address, grown))
+        self.instant(thread, "[memory]", {"Bytes": grown, "Addr": address})
+
+    def instant(self, thread, name, args):
+        self.events.append({"ph": "i", "cat": "cpu_instant_event", "name": name, "pid": PID,
                             "tid": thread.tid, "ts": self.now,
                             "args": {"Total Reserved": 1 << 30, "Total Allocated": self.allocated,
-                                     "Bytes": grown, "Addr": 1 << 40, "Device Id": 0,
-                                     "Device Type": 1}})
+                                     **args, "Device Id": 0, "Device Type": 1}})
 
     def op(self, thread, records):
         """Some forward operator, which makes a node of the backward pass if autograd records."""

@@ -387,6 +387,19 @@ static void call_stacks(void **state)
 	analyzed_free(a);
 }
 
+static void add_memory_event(struct test_trace *t, const char *name, const char *tid, int64_t at_ns,
+			     const char *args)
+{
+	test_event(t, &(struct raw_event){ .phase = 'i',
+					   .has_ts = true,
+					   .ts_ns = at_ns,
+					   .name = tsi_str_of(name),
+					   .cat = TSI_STR("cpu_instant_event"),
+					   .pid = TSI_STR("100"),
+					   .tid = tsi_str_of(tid),
+					   .args = tsi_str_of(args) });
+}
+
 static void add_memory(struct test_trace *t, const char *tid, int64_t at_ns, int device, int total)
 {
 	char args[160];
@@ -396,14 +409,19 @@ static void add_memory(struct test_trace *t, const char *tid, int64_t at_ns, int
 		 "%d, "
 		 "\"Device Type\": 1}",
 		 total, device);
-	test_event(t, &(struct raw_event){ .phase = 'i',
-					   .has_ts = true,
-					   .ts_ns = at_ns,
-					   .name = TSI_STR("[memory]"),
-					   .cat = TSI_STR("cpu_instant_event"),
-					   .pid = TSI_STR("100"),
-					   .tid = tsi_str_of(tid),
-					   .args = tsi_str_of(args) });
+	add_memory_event(t, "[memory]", tid, at_ns, args);
+}
+
+/* A block that comes, or goes (bytes below 0), on the main thread. */
+static void add_block(struct test_trace *t, int64_t at_ns, int address, int bytes, int total)
+{
+	char args[160];
+
+	snprintf(args, sizeof(args),
+		 "{\"Total Allocated\": %d, \"Bytes\": %d, \"Addr\": %d, \"Device Id\": 0, "
+		 "\"Device Type\": 1}",
+		 total, bytes, address);
+	add_memory_event(t, "[memory]", "1", at_ns, args);
 }
 
 /*
@@ -436,6 +454,68 @@ static void allocations(void **state)
 		    "Net 7 157 3\n"
 		    "Net.Linear 150 150 2\n");
 	analyzed_free(a);
+}
+
+/*
+ * At 400 most is allocated, 1800: 1000 - 60 from before the recording, 500 of Linear, of which 300
+ * lie where a block of Net did, 200 of Net, 160 outside. What failed is no block. Later there is
+ * more, but not in a step that counts.
+ */
+static struct test_trace *blocks_with_addresses(void)
+{
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	add_module(t, "Net_0", MAIN, 10, 500);
+	add_module(t, "Linear_0", MAIN, 100, 300);
+	add_block(t, 5, 9000, 160, 1160);
+	add_block(t, 20, 100, 50, 1210);
+	add_block(t, 30, 7000, -60, 1150);
+	add_block(t, 40, 100, -50, 1100);
+	add_block(t, 110, 100, 300, 1400);
+	add_block(t, 120, 200, 200, 1600);
+	add_block(t, 130, 300, 70, 1670);
+	add_memory_event(t, "[OutOfMemory]", "1", 140,
+			 "{\"Total Allocated\": 1670, \"Bytes\": 9999, \"Device Id\": 0, "
+			 "\"Device Type\": 1}");
+	add_block(t, 310, 300, -70, 1600);
+	add_block(t, 400, 400, 200, 1800);
+	add_block(t, 410, 200, -200, 1600);
+	return t;
+}
+
+static void live_at_the_peak(void **state)
+{
+	(void)state;
+	struct test_trace *t = blocks_with_addresses();
+
+	add_block(t, 5000, 600, 9000, 10600);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "modules: peak_bytes peak_outside_bytes peak_unrecorded_bytes",
+		    "1800 160 940");
+	check_table(a, "modules.by_module: name self_peak_bytes peak_bytes peak_share_ratio",
+		    "(outside modules) 160 160 0.0888889\n"
+		    "Net 200 700 0.388889\n"
+		    "Net.Linear 500 500 0.277778\n");
+	analyzed_free(a);
+}
+
+/* A block without an address, or more in blocks than there was: nobody knows what lived. */
+static void unknown_at_the_peak(void **state)
+{
+	(void)state;
+
+	for (int is_short = 0; is_short < 2; is_short++) {
+		struct test_trace *t = blocks_with_addresses();
+		if (is_short)
+			add_block(t, 7, 9500, 1000, 1160);
+		else
+			add_memory(t, "1", 50, 0, 1150);
+		struct analyzed *a = analyze(t);
+		check_facts(a, "modules: peak_bytes peak_outside_bytes peak_unrecorded_bytes",
+			    "- - -");
+		analyzed_free(a);
+	}
 }
 
 /* The durations of the same kernels, which sum to 761 ns. */
@@ -564,6 +644,8 @@ int main(void)
 		cmocka_unit_test(kernel_annotations),
 		cmocka_unit_test(call_stacks),
 		cmocka_unit_test(allocations),
+		cmocka_unit_test(live_at_the_peak),
+		cmocka_unit_test(unknown_at_the_peak),
 		cmocka_unit_test(stacks_for_flame_graphs),
 		cmocka_unit_test(stacks_without_devices),
 		cmocka_unit_test(no_modules),

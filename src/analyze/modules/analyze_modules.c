@@ -24,7 +24,14 @@
 	X(OUTSIDE_BACKWARD_NS, "outside_backward_ns", NS, "of it, of the backward pass")           \
 	X(HOST_NS, "host_ns", NS, "time of the threads that run modules, in the steps that count") \
 	X(HOST_OUTSIDE_NS, "host_outside_ns", NS, "of it, in no module")                           \
-	X(ODD_COUNT, "odd_layer_count", COUNT, "layers that take much longer than their likes")
+	X(ODD_COUNT, "odd_layer_count", COUNT, "layers that take much longer than their likes")    \
+	X(PEAK_ALL, "peak_bytes", BYTES,                                                           \
+	  "most that was allocated on a device in the steps that count, as "                       \
+	  "memory.peak_alloc_bytes; with profile_memory=True")                                     \
+	X(PEAK_OUTSIDE, "peak_outside_bytes", BYTES,                                               \
+	  "of it, in blocks that were allocated in no module that is known")                       \
+	X(PEAK_UNRECORDED, "peak_unrecorded_bytes", BYTES,                                         \
+	  "of it, in blocks that were allocated before the recording began: parameters, mostly")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 
@@ -63,6 +70,11 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	  "included; with profile_memory=True")                                                    \
 	X(ALLOCATED, "allocated_bytes", BYTES, "the same with the modules within")                 \
 	X(ALLOCATIONS, "allocation_count", COUNT, "these blocks")                                  \
+	X(SELF_PEAK, "self_peak_bytes", BYTES,                                                     \
+	  "of peak_bytes of the facts, blocks that were allocated in it and in no module within, " \
+	  "backward included")                                                                     \
+	X(PEAK, "peak_bytes", BYTES, "the same with the modules within")                           \
+	X(PEAK_RATIO, "peak_share_ratio", RATIO, "peak_bytes by that of the facts")                \
 	X(BYTES, "bytes", BYTES, "least that these operators must move, as far as it is known")    \
 	X(MFU, "mfu", RATIO, "flops by what the device could do in device_ns")
 
@@ -89,7 +101,8 @@ TSI_FACT_LIST(enum layer_column, layer_columns, LAYER_COLUMNS);
 	X(BY_MODULE, "by_module", module_columns,                                                  \
 	  "modules by their own device time, or time of threads without devices; the self "        \
 	  "columns "                                                                               \
-	  "of all rows sum to the totals of the facts")                                            \
+	  "of all rows sum to the totals of the facts; those of memory with what was not "         \
+	  "recorded")                                                                              \
 	X(ODD_LAYERS, "odd_layers", layer_columns,                                                 \
 	  "layers that take 1.3 times the median of their likes, and 1 % of all time longer")
 
@@ -164,6 +177,12 @@ static void fill_work(const struct module_work *w, const struct place_sums *own,
 		cells[SELF_ALLOCATED] = tsi_int(own->allocated_bytes);
 		cells[ALLOCATED] = tsi_int(whole->allocated_bytes);
 		cells[ALLOCATIONS] = tsi_int(whole->allocation_count);
+	}
+	if (w->scope->place_totals->peak.is_known) {
+		cells[SELF_PEAK] = tsi_int(own->peak_bytes);
+		cells[PEAK] = tsi_int(whole->peak_bytes);
+		cells[PEAK_RATIO] =
+			tsi_ratio(whole->peak_bytes, w->scope->place_totals->peak.bytes);
 	}
 	if (!w->device_ns)
 		return;
@@ -475,6 +494,17 @@ static void put_source(unsigned sources, struct fact_sheet *out)
 	tsi_fact_text(out, SOURCE, text);
 }
 
+static void put_peak(const struct module_work *w, struct fact_sheet *out)
+{
+	const struct peak_blocks *peak = &w->scope->place_totals->peak;
+
+	if (!peak->is_known)
+		return;
+	tsi_fact_int(out, PEAK_ALL, peak->bytes);
+	tsi_fact_int(out, PEAK_OUTSIDE, w->own[0].peak_bytes);
+	tsi_fact_int(out, PEAK_UNRECORDED, peak->unrecorded_bytes);
+}
+
 static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct arena *scratch = tsi_sheet_scratch(out);
@@ -492,6 +522,7 @@ static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *
 	tsi_fact_int(out, MODULE_COUNT, (int64_t)w.places->node_count - 1);
 	tsi_fact_int(out, HOST_NS, scope->place_totals->node_host_ns);
 	tsi_fact_int(out, HOST_OUTSIDE_NS, tsi_place_host_ns(&w.own[0]));
+	put_peak(&w, out);
 	if (!w.device_ns)
 		return;
 	tsi_fact_int(out, DEVICE_NS, w.device_ns);

@@ -40,6 +40,9 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(ALLOCATED, "allocated_bytes", BYTES,                                                     \
 	  "blocks that devices' allocators gave in it; with profile_memory=True")                  \
 	X(ALLOCATIONS, "allocation_count", COUNT, "these blocks")                                  \
+	X(PEAK, "peak_bytes", BYTES,                                                               \
+	  "blocks allocated in it that were live when a device had most allocated, of "            \
+	  "modules.peak_bytes")                                                                    \
 	X(FLOPS, "flops", FLOPS, "of its operators, as far as they are known")
 
 TSI_FACT_LIST(enum source_column, source_columns, SOURCE_COLUMNS);
@@ -74,9 +77,12 @@ TSI_FACT_LIST(enum caller_column, caller_columns, CALLER_COLUMNS);
 
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
-static void add_source(const struct tscope_trace *trace, uint32_t name,
-		       const struct place_sums *sums, int64_t device_ns, struct fact_sheet *out)
+static void add_source(const struct analysis_scope *scope, uint32_t name, int64_t device_ns,
+		       struct fact_sheet *out)
 {
+	const struct tscope_trace *trace = scope->trace;
+	const struct place_totals *totals = scope->place_totals;
+	const struct place_sums *sums = &totals->sources[name];
 	struct tscope_value *cells = tsi_table_row(out, BY_FUNCTION);
 
 	cells[NAME] = tsi_text(name ? tsi_intern_text(&trace->names, name).data
@@ -88,6 +94,8 @@ static void add_source(const struct tscope_trace *trace, uint32_t name,
 		cells[ALLOCATED] = tsi_int(sums->allocated_bytes);
 		cells[ALLOCATIONS] = tsi_int(sums->allocation_count);
 	}
+	if (totals->peak.is_known)
+		cells[PEAK] = tsi_int(sums->peak_bytes);
 	if (!device_ns)
 		return;
 	cells[SELF_DEVICE_NS] = tsi_int(tsi_place_device_ns(sums));
@@ -163,9 +171,10 @@ static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *
 	for (uint32_t name = 0; name < trace->names.count; name++)
 		tsi_sum(&device_ns, tsi_place_device_ns(&sums[name]));
 	for (uint32_t name = 0; name < trace->names.count; name++) {
-		if (name && !tsi_place_host_ns(&sums[name]) && !sums[name].event_count)
+		if (name && !tsi_place_host_ns(&sums[name]) && !sums[name].event_count &&
+		    !sums[name].peak_bytes)
 			continue;
-		add_source(trace, name, &sums[name], device_ns, out);
+		add_source(scope, name, device_ns, out);
 		count += name > 0;
 	}
 	tsi_table_order(out, BY_FUNCTION, device_ns ? SELF_DEVICE_NS : SELF_HOST_NS, NAME);

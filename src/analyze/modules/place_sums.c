@@ -102,6 +102,16 @@ static void add_allocations(struct place_summer *s)
 	}
 }
 
+/* Blocks that are live at the peak are those of who asked for them, whenever that was. */
+static void add_peak(struct place_summer *s, const struct peak_blocks *peak)
+{
+	for (size_t i = peak->is_known ? peak->count : 0; i-- > 0;)
+		add_part(s,
+			 tsi_place_near(s->places, peak->points[i]->track, peak->points[i]->time_ns,
+					s->near),
+			 &(struct place_sums){ .peak_bytes = peak->points[i]->block_bytes });
+}
+
 static void add_flops(struct place_summer *s, const struct trace_flops *flops)
 {
 	for (size_t i = 0; flops && i < flops->call_count; i++) {
@@ -214,6 +224,8 @@ const struct place_totals *tsi_place_totals(const struct analysis_scope *scope, 
 	add_devices(&s);
 	add_calls(&s);
 	add_allocations(&s);
+	totals->peak = tsi_find_peak_blocks(places, arena);
+	add_peak(&s, &totals->peak);
 	add_flops(&s, scope->flops);
 	for (uint32_t i = 0; i < trace->host_track_count; i++) {
 		const struct thread_places *thread = &places->threads[i];

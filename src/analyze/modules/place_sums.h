@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_MODULES_PLACE_SUMS_H
 
 #include "analyze/analyzer.h"
+#include "analyze/modules/peak_blocks.h"
 #include "analyze/modules/places.h"
 #include "base/attributes.h"
 #include "base/sum.h"
@@ -18,6 +19,7 @@ struct place_sums {
 	int64_t launch_count;                      /* calls that launched device work */
 	int64_t sync_count, sync_ns;               /* calls that wait for the device */
 	int64_t allocated_bytes, allocation_count; /* blocks that devices' allocators gave */
+	int64_t peak_bytes;                        /* of these whenever, live at the peak */
 	double flops, bytes; /* that are known, of operators that launched work */
 };
 
@@ -26,6 +28,7 @@ struct place_totals {
 	const struct place_sums *nodes;   /* of places.nodes */
 	const struct place_sums *sources; /* by name id */
 	int64_t node_host_ns, source_host_ns;
+	struct peak_blocks peak;
 };
 
 /* Totals of the scope's places; NULL without memory. */
@@ -60,6 +63,7 @@ static TSI_INLINE void tsi_place_sums_add(struct place_sums *sum, const struct p
 	tsi_sum(&sum->sync_ns, part->sync_ns);
 	tsi_sum(&sum->allocated_bytes, part->allocated_bytes);
 	sum->allocation_count += part->allocation_count;
+	tsi_sum(&sum->peak_bytes, part->peak_bytes);
 	sum->flops += part->flops;
 	sum->bytes += part->bytes;
 }

@@ -26,7 +26,7 @@ bool tsi_is_memory_event(struct str name)
 
 /* NO_NUMBER: not said. */
 struct memory_numbers {
-	int64_t device_type, device, allocated, reserved;
+	int64_t device_type, device, allocated, reserved, bytes, address;
 };
 
 static int64_t number_of(struct str value)
@@ -42,7 +42,8 @@ static void read_args(struct builder *b, struct str args, struct memory_numbers 
 	struct str value;
 	unsigned arg;
 
-	*numbers = (struct memory_numbers){ NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER };
+	*numbers = (struct memory_numbers){ NO_NUMBER, NO_NUMBER, NO_NUMBER,
+					    NO_NUMBER, NO_NUMBER, NO_NUMBER };
 	while (tsi_members_next(&members, &arg, &value)) {
 		if (arg == ARG_DEVICE_TYPE)
 			numbers->device_type = number_of(value);
@@ -52,7 +53,17 @@ static void read_args(struct builder *b, struct str args, struct memory_numbers 
 			numbers->allocated = number_of(value);
 		else if (arg == ARG_RESERVED)
 			numbers->reserved = number_of(value);
+		else if (arg == ARG_BLOCK_BYTES)
+			numbers->bytes = number_of(value);
+		else if (arg == ARG_ADDRESS)
+			numbers->address = number_of(value);
 	}
+}
+
+/* The sign is enough for blocks that go, and all that known.c reads of those. */
+static int64_t block_bytes(int64_t bytes)
+{
+	return bytes == NO_NUMBER ? 0 : bytes < 0 ? BLOCK_WENT : bytes;
 }
 
 void tsi_keep_allocator_point(struct builder *b, const struct allocator_point *point)
@@ -80,6 +91,8 @@ void tsi_add_allocator_point(struct builder *b, const struct raw_event *event)
 		.time_ns = event->ts_ns,
 		.allocated_bytes = numbers.allocated,
 		.reserved_bytes = numbers.reserved < 0 ? NO_NUMBER : numbers.reserved,
+		.block_bytes = block_bytes(numbers.bytes),
+		.address = numbers.address < 0 ? 0 : (uint64_t)numbers.address,
 		.device = (int32_t)numbers.device,
 		.track = tsi_find_host_track(b, event) & NO_POINT_TRACK,
 		.is_oom = is_oom_event(event->name),

@@ -54,6 +54,8 @@ static const struct {
 	{ "Device Type", ARG_DEVICE_TYPE },
 	{ "Total Allocated", ARG_ALLOCATED },
 	{ "Total Reserved", ARG_RESERVED },
+	{ "Bytes", ARG_BLOCK_BYTES },
+	{ "Addr", ARG_ADDRESS },
 };
 
 unsigned tsi_find_arg(struct str key)

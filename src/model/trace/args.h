@@ -7,7 +7,9 @@
 /* The arguments of events that are read at all. */
 enum arg {
 	ARG_OTHER,
-	ARG_ALLOCATED, /* of allocators */
+	ARG_ADDRESS, /* of allocators, as the next two */
+	ARG_ALLOCATED,
+	ARG_BLOCK_BYTES,
 	ARG_BLOCKS_PER_SM,
 	ARG_BYTES,
 	ARG_CALL_STACK,

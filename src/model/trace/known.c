@@ -28,7 +28,8 @@ enum known_use {
 /* Numbers of an event; those that do not vary come from the first of its kind. */
 struct known_numbers {
 	struct event_ids ids;
-	int64_t allocated, reserved;
+	int64_t allocated, reserved, block_bytes;
+	uint64_t address;
 };
 
 /* Frames of one name are rows as causes or as places, by how long they take. */
@@ -99,6 +100,12 @@ static inline bool read_number(const struct raw_number *number, const char *text
 	case ARG_RESERVED:
 		numbers->reserved = (int64_t)value;
 		return is_plain(number, text);
+	case ARG_BLOCK_BYTES:
+		numbers->block_bytes = *text == '-' ? BLOCK_WENT : (int64_t)value;
+		return *text == '-' || is_plain(number, text);
+	case ARG_ADDRESS:
+		numbers->address = value;
+		return is_plain(number, text);
 	}
 	return false;
 }
@@ -156,7 +163,8 @@ static TSI_NOINLINE bool take_row(struct builder *b, const struct raw_repeat *ev
 				  enum tscope_status *status, struct tscope_error *err)
 {
 	const struct known_kind *known = &b->known[event->kind];
-	struct known_numbers numbers = { .ids = known->first.ids };
+	struct known_numbers numbers; /* the others are not asked for */
+	numbers.ids = known->first.ids;
 	if (!read_numbers(known, event, &numbers))
 		return false;
 	tsi_count_event(b, known->category);
@@ -179,6 +187,8 @@ static TSI_NOINLINE bool take_moment(struct builder *b, const struct raw_repeat 
 			.time_ns = event->ts_ns,
 			.allocated_bytes = numbers.allocated,
 			.reserved_bytes = numbers.reserved,
+			.block_bytes = numbers.block_bytes,
+			.address = numbers.address,
 			.device = known->device,
 			.track = known->track & NO_POINT_TRACK,
 			.is_oom = known->is_oom,
@@ -293,6 +303,8 @@ static void learn_point(const struct tscope_trace *trace, struct known_kind *kno
 	known->is_oom = point->is_oom;
 	known->first.allocated = point->allocated_bytes;
 	known->first.reserved = point->reserved_bytes;
+	known->first.block_bytes = point->block_bytes;
+	known->first.address = point->address;
 }
 
 static void learn(const struct builder *b, const struct raw_event *event,

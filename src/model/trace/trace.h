@@ -293,10 +293,13 @@ struct sync_record {
 };
 
 /* State of an accelerator's allocator at a moment: a "[memory]" event. */
+#define BLOCK_WENT (-1)
 struct allocator_point {
 	int64_t time_ns;
 	int64_t allocated_bytes; /* of the whole process, from here on */
 	int64_t reserved_bytes;  /* likewise, or NO_NUMBER */
+	int64_t block_bytes;     /* of the block that came, or BLOCK_WENT; 0: not said */
+	uint64_t address;        /* of it, or 0 */
 	int32_t device;
 	uint32_t track : 31; /* of the thread that asked for it, or NO_POINT_TRACK */
 	uint32_t is_oom : 1; /* an "[OutOfMemory]" event: a request had just failed */
@@ -306,15 +309,11 @@ struct allocator_point {
 struct device {
 	int32_t ordinal;
 	uint32_t properties; /* index in device_properties, or NO_ROW */
-	uint32_t *
-		rows; /* its spans over all streams by start, those that start together by launch */
+	uint32_t *rows;      /* its spans by start, those that start together by launch */
 	uint32_t row_count;
 };
 
-/*
- * Metadata that a rank of a Composer job writes when its recording begins: who it is, and the
- * moment that all ranks wrote down together, after a barrier.
- */
+/* Identity of a rank of a Composer job, and the moment that all ranks noted after a barrier. */
 struct composer_rank {
 	uint32_t pid, tid;     /* ids of the texts of the thread that says so */
 	int64_t rank;          /* or -1 */
