@@ -5,6 +5,7 @@
  */
 #include "base/scaled_text.h"
 #include "rules/budget_share.h"
+#include "rules/main_caller.h"
 
 #include <inttypes.h>
 
@@ -25,6 +26,11 @@ static void gain(struct rule_context *ctx, double steps)
 	tsi_gain_host_share(ctx, GAIN_ALLOC, blocked_ns(ctx) / steps / step_ns);
 }
 
+static double all_ns_of(const struct rule_context *ctx)
+{
+	return tsi_rule_real(ctx, "launches.malloc_ns") + tsi_rule_real(ctx, "launches.free_ns");
+}
+
 static void fire_bypass(struct rule_context *ctx, double steps)
 {
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_MED,
@@ -33,9 +39,8 @@ static void fire_bypass(struct rule_context *ctx, double steps)
 	tsi_rule_detail(ctx, "%" PRId64 " allocating and %" PRId64 " freeing calls take %s",
 			tsi_rule_int(ctx, "launches.malloc_count"),
 			tsi_rule_int(ctx, "launches.free_count"),
-			tsi_time_text(tsi_rule_real(ctx, "launches.malloc_ns") +
-				      tsi_rule_real(ctx, "launches.free_ns"))
-				.chars);
+			tsi_time_text(all_ns_of(ctx)).chars);
+	tsi_describe_allocator(ctx, all_ns_of(ctx) / 2);
 	tsi_rule_advice(ctx, bypass_advice);
 	tsi_rule_evidence(ctx, "launches.uncached_ratio");
 	if (blocked_ns(ctx) > 0)
@@ -48,6 +53,17 @@ static bool recurs(const struct rule_context *ctx, double steps)
 	double allocating = tsi_rule_real(ctx, "launches.allocating_step_count");
 
 	return allocating >= 3 || (allocating >= 2 && 2 * allocating >= steps);
+}
+
+/*
+ * A line's time may hold all that was before the later steps, where the cache is filled; what is
+ * beyond that must be half of theirs.
+ */
+static double least_ns_of_line(const struct rule_context *ctx)
+{
+	double all_ns = all_ns_of(ctx);
+
+	return all_ns - blocked_ns(ctx) / 2;
 }
 
 static void fire_recurrence(struct rule_context *ctx, double steps)
@@ -64,6 +80,7 @@ static void fire_recurrence(struct rule_context *ctx, double steps)
 		      tsi_time_text(ns_per_step).chars);
 	tsi_rule_detail(ctx, "%" PRId64 " allocating and %" PRId64 " freeing calls", mallocs,
 			frees);
+	tsi_describe_allocator(ctx, least_ns_of_line(ctx));
 	if (frees > 0)
 		tsi_rule_detail(ctx, "memory is returned to the driver: empty_cache() in the loop, "
 				     "or the device is full");

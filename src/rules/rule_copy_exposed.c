@@ -2,7 +2,7 @@
 /* COPY.EXPOSED: the device copies or fills memory while no kernel runs. */
 #include "base/scaled_text.h"
 #include "rules/budget_share.h"
-#include "rules/copier.h"
+#include "rules/main_caller.h"
 
 #include <math.h>
 

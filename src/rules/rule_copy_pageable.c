@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* COPY.PAGEABLE: copies from or to host memory that is not pinned: slow, and nothing hides them. */
 #include "rules/budget_share.h"
-#include "rules/copier.h"
+#include "rules/main_caller.h"
 
 #include <math.h>
 #include <string.h>
