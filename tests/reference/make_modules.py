@@ -118,6 +118,7 @@ class Writer:
         self.order = []                                              # paths as they first come
         self.mode = self.rng.choice(["frames"] * 5 + ["hierarchy", "fsdp2", "fsdp1", "annotations"])
         self.has_kernel_paths = self.rng.random() < 0.2
+        self.has_stacks = self.rng.random() < 0.3
         self.has_memory, self.allocated = self.rng.random() < 0.3, 1 << 20
         self.live, self.old_address = {}, 1 << 40  # bytes by address; the next from before
         self.memory_log = []  # (time, total, path, source, address, bytes): what came or went
@@ -183,6 +184,8 @@ class Writer:
             path, source, is_backward = thread.places[-1]
             if call == "cudaGraphLaunch":
                 path = self.annotate(start, args, path, called)
+            elif call == "cuLaunchKernel" and self.has_stacks:
+                source = self.put_stacks(args) or source
             self.events.append({"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": 7,
                                 "ts": begin, "dur": dur, "args": args})
             is_backward = is_backward if backward is None else backward
@@ -196,6 +199,18 @@ class Writer:
             self.facts.append((start, path, source, is_backward, what))
             self.launched.append((start, begin, dur, name,
                                   None if call == "cudaGraphLaunch" else thread.tid, path, source))
+
+    def put_stacks(self, args):
+        """The code that a compiled kernel is made of, of one function or more; libraries within."""
+        rng, stacks = self.rng, []
+        names = rng.choices(["net.py", "head.py", "loss.py"], k=rng.choice([1, 1, 2]))
+        for name in names:
+            text = '  File "/job/train.py", line 3, in step\n    loss = net(x)\n' * rng.randint(0, 1)
+            text += f'  File "/job/{name}", line {5 + len(stacks)}, in forward\n    return "\u00e9"\n'
+            text += '  File "/x/site-packages/a/b.py", line 9, in f\n    x' * rng.randint(0, 1)
+            stacks.append(text)
+        args["stack"] = stacks
+        return f"/job/{names[0]}(5): forward" if len(set(names)) == 1 else None
 
     def annotate(self, start, args, path, called):
         """A kernel of a graph with the module that it was captured in. A replay calls each once."""

@@ -369,6 +369,49 @@ static void kernel_annotations(void **state)
 	analyzed_free(a);
 }
 
+#define STACK(path, line, function)                                                                \
+	"\"  File \\\"" path "\\\", line " line ", in " function "\\n    x = y\\n    ^^^^^\\n"
+#define INNER(path, line, function)                                                                \
+	"  File \\\"" path "\\\", line " line ", in " function "\\n    y = z"
+
+/*
+ * Compiled kernels with the stacks of the operators in them, as torch._inductor.profiler writes
+ * them: the innermost of the user's functions, if it is that of all. Else where it was launched.
+ */
+static void stacks_of_compiled_kernels(void **state)
+{
+	(void)state;
+	static const char *const stacks[] = {
+		"\"stack\": [" STACK("/job/t.py", "3", "main")
+			INNER("/job/net.py", "7", "forward") "\", " STACK("/job/net.py", "9",
+									  "forward") "\"]",
+		"\"stack\": [" STACK("/job/net.py", "7", "forward")
+			INNER("/usr/lib/python3/site-packages/torch/nn/f.py", "2", "gelu") "\"]",
+		"\"stack\": [" STACK("/job/net.py", "7",
+				     "forward") "\", " STACK("/job/loss.py", "7", "forward") "\"]",
+		"\"stack\": [" STACK("/job/net.py", "7", "forward") "\", \"x\"]",
+		"\"stack\": [\"File in\", 3]",
+		"\"stack\": []",
+	};
+	struct test_trace *t = new_trace();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_span(t, "python_function", "train.py(1): step", MAIN, 50, 900);
+	for (size_t i = 0; i < TSI_COUNT_OF(stacks); i++) {
+		test_call(t, "cuLaunchKernel", MAIN, 100 + 20 * (int64_t)i, 10, 1 + i);
+		test_device_args(t, "kernel", "triton_poi_fused_add_0", 0, 7,
+				 2000 + 200 * (int64_t)i, 1 << i, 1 + i, stacks[i]);
+	}
+	struct analyzed *a = analyze(t);
+	check_table(a, "sources.by_function: name device_ns kernel_count",
+		    "train.py(1): step 60 4\n"
+		    "/job/net.py(7): forward 3 2\n"
+		    "(outside the user's code) 0 0\n");
+	check_table(a, "kernels.by_name: name source",
+		    "triton_poi_fused_add_0 train.py(1): step\n");
+	analyzed_free(a);
+}
+
 /* Where no frames name functions, the lines in operators' call stacks are the user's code. */
 static void call_stacks(void **state)
 {
@@ -643,6 +686,7 @@ int main(void)
 		cmocka_unit_test(annotations),
 		cmocka_unit_test(kernel_annotations),
 		cmocka_unit_test(call_stacks),
+		cmocka_unit_test(stacks_of_compiled_kernels),
 		cmocka_unit_test(allocations),
 		cmocka_unit_test(live_at_the_peak),
 		cmocka_unit_test(unknown_at_the_peak),

@@ -108,10 +108,46 @@ static void call_stacks(void **state)
 	}
 }
 
+static void tracebacks(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *traceback, *frame;
+	} cases[] = {
+		{ "  File \"/job/net.py\", line 7, in forward\n    y = f(x)\n",
+		  "/job/net.py(7): forward" },
+		/* the innermost that is the user's */
+		{ "File \"/job/t.py\", line 3, in main\n  net(x)\nFile \"/job/net.py\", line 7, in "
+		  "forward",
+		  "/job/net.py(7): forward" },
+		{ "  File \"/job/net.py\", line 7, in forward\n    y = f(x)\n    ^^^^\n"
+		  "  File \"/x/site-packages/torch/nn/f.py\", line 2, in f\n    pass\n",
+		  "/job/net.py(7): forward" },
+		{ "  File \"/x/site-packages/torch/nn/f.py\", line 2, in f\n", "" },
+		/* code that looks like it */
+		{ "    print('File \"a.py\", line 1, in b')\n", "" },
+		{ "  File \"/job/net.py\", line 7\n", "" },
+		{ "  File \"/job/net.py\"\n", "" },
+		{ "  File \"", "" },
+		{ "model.py:7 in forward", "" },
+		{ "\n\n", "" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		char frame[256];
+		size_t length = tsi_traceback_frame(tsi_str_of(cases[i].traceback), frame);
+		struct str found = { frame, length };
+		if (!tsi_str_equal(found, tsi_str_of(cases[i].frame)))
+			fail_msg("%s: \"%.*s\"", cases[i].traceback, (int)length, frame);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(marks),
+		cmocka_unit_test(tracebacks),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(call_stacks),
 	};

@@ -117,9 +117,13 @@ static int64_t find_under(struct attribution *a, struct str name, struct arena *
 		const struct span_kind *kind = &a->trace->spans.kinds[i];
 		bool is_frame =
 			kind->span_class == TSCOPE_SPAN_PYTHON && kind->frame.place == FRAME_USER;
-		uint32_t source = is_frame ? kind->name : 0;
-		if (kind->span_class == TSCOPE_SPAN_CPU_OP && kind->op.place)
-			source = a->trace->op_places[kind->op.place].source;
+		uint32_t source = is_frame ? kind->name : 0, place = 0;
+		if (kind->span_class == TSCOPE_SPAN_CPU_OP)
+			place = kind->op.place;
+		else if (tsi_class_is_device((uint8_t)kind->span_class))
+			place = kind->device.place;
+		if (place)
+			source = a->trace->op_places[place].source;
 		if (!source || a->is_under_source[source] ||
 		    !is_source_called(tsi_intern_text(&a->trace->names, source), name))
 			continue;

@@ -157,7 +157,7 @@ static bool has_sources(const struct places *places)
 	for (uint32_t i = 0; i < places->timeline->trace->host_track_count; i++)
 		if (places->threads[i].has_sources)
 			return true;
-	return false;
+	return places->has_kernel_sources;
 }
 
 static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *out)

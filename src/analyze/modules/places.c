@@ -362,15 +362,16 @@ static void add_graphs(struct place_walk *w, const struct graph_join *join)
 		count_replays(w, join);
 }
 
-/* Kernels of graphs that are annotated with modules. */
+/* Kernels that say where they belong: of graphs their modules, compiled ones their functions. */
 static void add_kernels(struct place_walk *w)
 {
 	const struct tscope_trace *trace = w->trace;
 	struct pair_set calls = { .arena = &w->scratch }; /* (node, launch) */
 
 	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
-		uint32_t module = tsi_work_traits(trace, row)->module;
-		uint32_t launch = tsi_launch_row(trace, row);
+		struct op_place said = tsi_work_place(trace, row);
+		uint32_t module = said.hierarchy, launch = tsi_launch_row(trace, row);
+		w->places->has_kernel_sources |= said.source != 0;
 		if (!module || has_failed(w))
 			continue;
 		uint32_t node = tsi_tree_find_path(
@@ -392,7 +393,7 @@ struct place tsi_place_of_device(const struct places *places, uint32_t row, size
 	uint32_t launch = tsi_launch_row(trace, row), node = NO_ROW;
 
 	struct place place = { 0 };
-	uint32_t module = tsi_work_traits(trace, row)->module;
+	struct op_place said = tsi_work_place(trace, row);
 
 	if (places->join)
 		node = places->join->place_of_row[tsi_device_event_index(trace, row)];
@@ -401,8 +402,10 @@ struct place tsi_place_of_device(const struct places *places, uint32_t row, size
 	else if (launch != NO_ROW)
 		place = tsi_place_near(places, tsi_trace_track_of(trace, launch),
 				       tsi_start_ns(&trace->spans, launch), near);
-	if (module)
-		place.node = places->path_nodes[module] - 1;
+	if (said.hierarchy)
+		place.node = places->path_nodes[said.hierarchy] - 1;
+	if (said.source)
+		place.source = said.source;
 	return place;
 }
 

@@ -14,10 +14,11 @@ struct graph_join; /* analyze/ops/graph_join.h */
  * say in "Module Hierarchy", else what FSDP and, where they are paths of modules, the user's own
  * annotations say: of these a path is a node, wherever it opens. A kernel of a graph that is
  * annotated with the path of a module is in that one. Functions are frames, or else those that
- * call stacks of operators name. A node of the backward pass is in the place of the forward
- * operator with its sequence number, where that is known; forward code that runs again within it
- * is in its own modules, as part of the backward pass. Kernels of a replayed graph that was joined
- * to its capture are where they were launched then.
+ * call stacks of operators name; a kernel that Inductor compiled of one function's code is of that
+ * one. A node of the backward pass is in the place of the forward operator with its sequence
+ * number, where that is known; forward code that runs again within it is in its own modules, as
+ * part of the backward pass. Kernels of a replayed graph that was joined to its capture are where
+ * they were launched then.
  */
 struct place {
 	uint32_t node;   /* index in places.nodes; 0: in no module */
@@ -70,6 +71,7 @@ struct places {
 	bool counts_all;               /* every step has a mark: then all count */
 	const struct graph_join *join; /* or NULL */
 	struct place *by_graph_node;   /* by node of join->set, of those that ran */
+	bool has_kernel_sources;       /* kernels say whose code they are */
 };
 
 /*

@@ -168,4 +168,7 @@ void tsi_put_launch_site(const struct frame_sites *sites, uint32_t device_row,
 	if (launch != NO_ROW)
 		tsi_put_site(sites, tsi_trace_track_of(trace, launch),
 			     tsi_start_ns(&trace->spans, launch), module, source, out);
+	uint32_t own = tsi_work_place(trace, device_row).source;
+	if (own)
+		*source = tsi_text(tsi_intern_text(&trace->names, own).data);
 }

@@ -49,7 +49,7 @@ enum { LAUNCH_SITE_ROWS = 1 << 12, SITE_ROWS = 1 << 16 };
 void tsi_put_site(const struct frame_sites *sites, uint32_t track, int64_t t_ns,
 		  struct tscope_value *module, struct tscope_value *source, struct fact_sheet *out);
 
-/* Writes the site at which a device event was launched. */
+/* Writes the site at which a device event was launched, or the function that it says it is of. */
 void tsi_put_launch_site(const struct frame_sites *sites, uint32_t device_row,
 			 struct tscope_value *module, struct tscope_value *source,
 			 struct fact_sheet *out);

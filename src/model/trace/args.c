@@ -49,6 +49,7 @@ static const struct {
 	{ "theoretical occupancy %", ARG_OCCUPANCY },
 	{ "module_fqn", ARG_MODULE }, /* torch.cuda._graph_annotations */
 	{ "component", ARG_MODULE },  /* torchtitan, before it was called so */
+	{ "stack", ARG_STACK },       /* torch._inductor.profiler */
 	{ "kernel", ARG_KERNEL },
 	{ "Device Id", ARG_DEVICE_ID },
 	{ "Device Type", ARG_DEVICE_TYPE },
@@ -407,6 +408,9 @@ static void read_device_arg(struct builder *b, struct raw_work *work, enum arg a
 		break;
 	case ARG_MODULE:
 		work->module = tsi_read_module(b, value);
+		break;
+	case ARG_STACK:
+		work->source = tsi_read_stacks(b, value);
 		break;
 	default:
 		break;

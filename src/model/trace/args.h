@@ -38,6 +38,7 @@ enum arg {
 	ARG_OCCUPANCY,
 	ARG_RESERVED, /* of allocators */
 	ARG_SEQUENCE_NUMBER,
+	ARG_STACK, /* of a kernel's code */
 	ARG_STREAM,
 	ARG_WARPS_PER_SM,
 };

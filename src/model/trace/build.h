@@ -255,6 +255,7 @@ struct raw_work {
 	uint8_t direction;   /* enum copy_direction */
 	bool graph;
 	uint32_t module;                                  /* id of its path, 0: not said */
+	uint32_t source;                                  /* likewise, of its function */
 	struct str copy_kind, copy_from, copy_to, filled; /* what Cuspy says; empty: nothing */
 };
 
@@ -421,10 +422,14 @@ struct raw_place {
 
 /* The index in trace->op_places; 0: they say nothing. */
 uint32_t tsi_find_op_place(struct builder *b, const struct raw_place *raw);
+/* Likewise for device work, by ids of a module's path and of a function; 0: neither is known. */
+uint32_t tsi_find_work_place(struct builder *b, uint32_t module, uint32_t source);
 /* The id of a module's path in args of device work; 0: it is none. */
 uint32_t tsi_read_module(struct builder *b, struct str value);
 /* By the id of a graph's node, if builder_options say the modules of nodes. */
 uint32_t tsi_module_of_node(struct builder *b, struct str value);
+/* The id of the function in all of these tracebacks, by its first line; 0: they differ, or none. */
+uint32_t tsi_read_stacks(struct builder *b, struct str value);
 /* Notes what annotations say of modules. */
 void tsi_note_annotation(struct builder *b, struct str name);
 

@@ -218,7 +218,7 @@ static void add_device_row(struct builder *b, const struct raw_event *event, uin
 	kind.device.shape = tsi_find_work_shape(b, &work.shape);
 	kind.device.direction = work.direction;
 	kind.device.graph = work.graph;
-	kind.device.module = work.module;
+	kind.device.place = tsi_find_work_place(b, work.module, work.source);
 	kind.track = tsi_find_device_track(b, event, work.place);
 	kind.name = tsi_builder_name(b, tsi_copy_name(event, &work, &room), event->name_escaped);
 	b->untimed_count += event->ts_ns == 0 && event->dur_ns == 0;

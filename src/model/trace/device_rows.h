@@ -38,4 +38,12 @@ static inline uint32_t tsi_launch_row(const struct tscope_trace *trace, uint32_t
 	return event->call != NO_ROW ? event->call : event->op;
 }
 
+/* Where device work says that it belongs. */
+static inline struct op_place tsi_work_place(const struct tscope_trace *trace, uint32_t row)
+{
+	uint32_t place = tsi_work_traits(trace, row)->place;
+
+	return place ? trace->op_places[place] : (struct op_place){ 0, 0 };
+}
+
 #endif

@@ -120,3 +120,54 @@ struct str tsi_user_frame(struct str call_stack)
 	}
 	return (struct str){ NULL, 0 };
 }
+
+/* Takes the text up to an end, which is left out; false where there is none. */
+static bool take_until(struct str *text, struct str end, struct str *taken)
+{
+	ptrdiff_t at = tsi_str_find(*text, end);
+
+	if (at < 0)
+		return false;
+	*taken = text_between(*text, 0, (size_t)at);
+	*text = text_between(*text, (size_t)at + end.length, text->length);
+	return true;
+}
+
+static char *put(char *out, struct str text)
+{
+	if (text.length)
+		memcpy(out, text.data, text.length);
+	return out + text.length;
+}
+
+/* A line of a traceback as a frame; 0: it is another. */
+static size_t write_frame(struct str line, char *out)
+{
+	struct str before, file, number, function = tsi_str_trim(line);
+	char *end = out;
+
+	if (!take_until(&function, TSI_STR("File \""), &before) || before.length ||
+	    !take_until(&function, TSI_STR("\", line "), &file) ||
+	    !take_until(&function, TSI_STR(", in "), &number))
+		return 0;
+	end = put(end, file);
+	end = put(end, TSI_STR("("));
+	end = put(end, number);
+	end = put(end, TSI_STR("): "));
+	end = put(end, function);
+	return (size_t)(end - out);
+}
+
+size_t tsi_traceback_frame(struct str traceback, char *out)
+{
+	for (size_t end = traceback.length; end > 0;) {
+		size_t begin = end;
+		while (begin > 0 && traceback.data[begin - 1] != '\n')
+			begin--;
+		size_t length = write_frame(text_between(traceback, begin, end), out);
+		if (length && tsi_is_user_frame((struct str){ out, length }))
+			return length;
+		end = begin ? begin - 1 : 0;
+	}
+	return 0;
+}

@@ -54,4 +54,11 @@ bool tsi_is_module_number(struct str name);
  */
 struct str tsi_user_frame(struct str call_stack);
 
+/*
+ * Writes the innermost frame of the user's code in a traceback, whose last line is the innermost:
+ * '  File "/job/net.py", line 7, in forward' as "/job/net.py(7): forward". Returns its length, 0:
+ * there is none. out has room for traceback.length bytes.
+ */
+size_t tsi_traceback_frame(struct str traceback, char *out);
+
 #endif

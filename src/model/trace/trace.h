@@ -37,10 +37,10 @@ struct cpu_op {
 	uint32_t place;           /* index in trace->op_places; 0: its args do not say */
 };
 
-/* Where operators were called, as their args say: ids of texts, 0: they do not. */
+/* Where operators were called or device work belongs, by their args: ids of texts, 0: not said. */
 struct op_place {
-	uint32_t hierarchy; /* "Module Hierarchy": "TOP(Net)::forward.fc(Linear)::forward" */
-	uint32_t source;    /* the innermost frame of the user's code in "Call stack" */
+	uint32_t hierarchy; /* "TOP(Net)::forward.fc(Linear)::forward"; of device work "layers.3" */
+	uint32_t source;    /* the innermost frame of the user's code in call stacks */
 };
 
 /*
@@ -70,7 +70,7 @@ struct work_traits {
 	bool pageable;     /* one side of a copy is pageable host memory */
 	bool graph;        /* its args say that a graph replay launched it */
 	uint8_t nothing;   /* 0 */
-	uint32_t module;   /* id of the path that a graph's node was annotated with; 0: none */
+	uint32_t place;    /* index in trace->op_places; 0: its args do not say */
 };
 
 /* Why a Python frame is among the rows. */
