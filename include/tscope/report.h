@@ -94,8 +94,8 @@ struct tscope_trace_report {
 
 /*
  * Writes the report of `count` traces to out. Strings of the input are
- * escaped for where they go. TSCOPE_E_WRITE if out refuses, TSCOPE_E_NOMEM with nothing
- * written; does not flush.
+ * escaped for where they go. TSCOPE_E_WRITE if out refuses; TSCOPE_E_NOMEM: what was written, of
+ * most formats nothing, is no report. Does not flush.
  */
 enum tscope_status tscope_report_write(FILE *out, const struct tscope_trace_report *reports,
 				       size_t count, const struct tscope_report_options *options,

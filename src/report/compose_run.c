@@ -6,7 +6,6 @@
 #include "report/section.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { DEFAULT_TOP_OF_PART = 5, MAX_LOSSES = 4, MAX_LOSSES_OF_SCREEN = 2 };
@@ -244,10 +243,7 @@ static size_t chosen_rank(const struct panel *panel, size_t otherwise)
 /* The file that the figures of an analyzer are of. */
 static const char *path_of_file(const struct panel *panel, const char *analyzer)
 {
-	char id[64]; /* not in the document, which may lack the memory: there is no fact "" */
-
-	snprintf(id, sizeof(id), "%s.path", analyzer);
-	return tsi_panel_text(panel, id);
+	return tsi_panel_text(panel, tsi_panel_print(panel, "%s.path", analyzer));
 }
 
 /* The rank of a file where there are several, else -1. */

@@ -26,11 +26,26 @@ struct panel tsi_panel(struct doc *doc, const struct tscope_analysis *analysis,
 
 /* ---- facts ---- */
 
+/* Some ids are composed in the document. Where it lacks memory they are empty, and name no fact. */
+static bool is_lost(const struct panel *panel, const char *id)
+{
+	return *id == '\0' && panel->doc->arena.has_failed;
+}
+
+static struct tscope_value find_fact(const struct panel *panel, const char *id,
+				     enum tscope_unit *unit)
+{
+	*unit = TSCOPE_UNIT_COUNT;
+	if (is_lost(panel, id))
+		return (struct tscope_value){ .kind = TSCOPE_VALUE_ABSENT };
+	return tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, unit);
+}
+
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id)
 {
 	enum tscope_unit unit;
 
-	return tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit);
+	return find_fact(panel, id, &unit);
 }
 
 bool tsi_panel_has(const struct panel *panel, const char *id)
@@ -40,7 +55,14 @@ bool tsi_panel_has(const struct panel *panel, const char *id)
 
 int64_t tsi_panel_int(const struct panel *panel, const char *id)
 {
-	return tsi_lookup_int(panel->analysis, id);
+	struct tscope_value value = tsi_panel_value(panel, id);
+
+	return value.kind == TSCOPE_VALUE_INT ? value.integer : 0;
+}
+
+const char *tsi_panel_doubt(const struct panel *panel, const char *id)
+{
+	return is_lost(panel, id) ? NULL : tsi_lookup_doubt(panel->analysis, id);
 }
 
 const char *tsi_panel_text(const struct panel *panel, const char *id)
@@ -72,7 +94,7 @@ size_t tsi_panel_row_count(const struct panel *panel, const char *id)
 const char *tsi_panel_number(const struct panel *panel, const char *id)
 {
 	enum tscope_unit unit;
-	struct tscope_value value = tsi_lookup_fact(panel->analysis, TSCOPE_WHOLE_TRACE, id, &unit);
+	struct tscope_value value = find_fact(panel, id, &unit);
 
 	return tsi_panel_people(panel, value, unit);
 }

@@ -36,9 +36,10 @@ struct panel tsi_panel(struct doc *doc, const struct tscope_analysis *analysis,
 
 struct tscope_value tsi_panel_value(const struct panel *panel, const char *id); /* or ABSENT */
 bool tsi_panel_has(const struct panel *panel, const char *id);
-int64_t tsi_panel_int(const struct panel *panel, const char *id);      /* 0: absent */
-const char *tsi_panel_text(const struct panel *panel, const char *id); /* "": absent */
-bool tsi_panel_is(const struct panel *panel, const char *id);          /* a flag that is set */
+int64_t tsi_panel_int(const struct panel *panel, const char *id);       /* 0: absent */
+const char *tsi_panel_text(const struct panel *panel, const char *id);  /* "": absent */
+const char *tsi_panel_doubt(const struct panel *panel, const char *id); /* NULL: none */
+bool tsi_panel_is(const struct panel *panel, const char *id);           /* a flag that is set */
 struct table_view tsi_panel_rows(const struct panel *panel, const char *id);
 size_t tsi_panel_row_count(const struct panel *panel, const char *id);
 

@@ -11,10 +11,7 @@
 /* A fact of a phase: inference.decode.p50_ns. */
 static const char *phase_fact(const struct panel *panel, const char *phase, const char *fact)
 {
-	const char *id = tsi_panel_print(panel, "inference.%s.%s", phase, fact);
-
-	/* A document that lacks memory is not written: any fact will do. */
-	return *id != '\0' ? id : "inference.decode.p50_ns";
+	return tsi_panel_print(panel, "inference.%s.%s", phase, fact);
 }
 
 /* Range for weights chosen by routing: "5.2 % to 31.0 %"; NULL: routing does not matter. */
@@ -42,7 +39,7 @@ static const char *bound_text(const struct panel *panel, const char *phase)
 		return NULL;
 	if (range)
 		return tsi_panel_print(panel, "memory-bound, %s of its bandwidth", range);
-	if (tsi_lookup_doubt(panel->analysis, id)) /* a lower bound says little */
+	if (tsi_panel_doubt(panel, id)) /* a lower bound says little */
 		return tsi_panel_print(panel, "%s-bound", bound);
 	return is_memory ? tsi_panel_print(panel, "memory-bound, %s of its bandwidth",
 					   tsi_panel_number(panel, id))
@@ -69,7 +66,7 @@ static const char *phase_text(const struct panel *panel, const char *phase)
 		bool is_same = i == 1 && count == 1; /* as the median */
 
 		/* Unrecorded waiting makes the rate meaningless, not the latency. */
-		bool is_doubted = i == 3 && tsi_lookup_doubt(panel->analysis, id);
+		bool is_doubted = i == 3 && tsi_panel_doubt(panel, id);
 
 		if (!is_same && !is_doubted && tsi_panel_has(panel, id))
 			tsi_panel_append(panel, &text, " · %s%s%s", figures[i].before,

@@ -5,6 +5,7 @@
  */
 #include "base/attributes.h"
 #include "fact_values.h"
+#include "fail_alloc.h"
 #include "report/reporter.h"
 #include "report/section.h"
 #include "report_text.h"
@@ -866,6 +867,40 @@ static void reports_keep_what_is_asked_of_them(void **state)
 	}
 }
 
+/* Ids of facts that the document composes are empty without memory: it is refused as a whole. */
+static void a_report_without_memory_is_refused(void **state)
+{
+	static const enum tscope_report_extent extents[] = { TSCOPE_REPORT_SCREEN,
+							     TSCOPE_REPORT_FULL };
+	char before[512], after[512];
+	const char *const paths[] = { before, after };
+	struct tscope_diff *diff;
+
+	(void)state;
+	snprintf(before, sizeof(before), "%s/run_before", testdata);
+	snprintf(after, sizeof(after), "%s/run_after", testdata);
+	assert_int_equal(tscope_diff_open(&diff, paths, NULL, NULL), TSCOPE_OK);
+	for (size_t i = 0; i < TSI_COUNT_OF(extents); i++) {
+		struct tscope_report_options options = { .extent = extents[i] };
+		const struct tscope_diff_report of_diff = { .diff = diff };
+		struct alloc_sweep sweep = { .at_least = 2 };
+
+		while (alloc_sweep_next(&sweep)) {
+			char *text = NULL;
+			size_t length = 0;
+			FILE *out = open_memstream(&text, &length);
+
+			assert_non_null(out);
+			alloc_sweep_try(&sweep, tscope_report_write_diff(out, &of_diff, &options,
+									 &sweep.err));
+			assert_int_equal(fclose(out), 0);
+			assert_int_equal(sweep.has_failed, length == 0);
+			free(text);
+		}
+	}
+	tscope_diff_free(diff);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -889,6 +924,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(other_figures_are_told_once),
 		cmocka_unit_test(absurd_figures_are_printed),
 		cmocka_unit_test(reports_keep_what_is_asked_of_them),
+		cmocka_unit_test(a_report_without_memory_is_refused),
 	};
 
 	assert_int_equal(argc, 2);
