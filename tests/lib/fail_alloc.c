@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
+
 /* Calls until the one that fails; 0 and below: it has failed. */
 static atomic_long calls_left;
 static atomic_bool is_armed;
@@ -34,12 +36,24 @@ bool fail_alloc_stop(void)
 	return atomic_load(&calls_left) <= 0;
 }
 
+static size_t stride(const struct alloc_sweep *sweep)
+{
+	return sweep->is_one_thread ? LONE_THREAD_STRIDE : 1;
+}
+
+/* The allocation that fails in this round. */
+static size_t failing(const struct alloc_sweep *sweep)
+{
+	return (sweep->round_count - 1) * stride(sweep) + 1;
+}
+
 bool alloc_sweep_next(struct alloc_sweep *sweep)
 {
 	assert_false(atomic_load(&is_armed));
 	if (sweep->round_count > sweep->failed_count) {
-		if (sweep->failed_count < (sweep->at_least ? sweep->at_least : 1))
-			fail_msg("%zu allocations only", sweep->failed_count);
+		size_t count = sweep->failed_count * stride(sweep);
+		if (count < (sweep->at_least ? sweep->at_least : 1))
+			fail_msg("%zu allocations only", count);
 		return false;
 	}
 	sweep->round_count++;
@@ -49,7 +63,7 @@ bool alloc_sweep_next(struct alloc_sweep *sweep)
 
 void alloc_sweep_start(const struct alloc_sweep *sweep)
 {
-	fail_alloc_at(sweep->round_count);
+	fail_alloc_at(failing(sweep));
 }
 
 bool alloc_sweep_stop(struct alloc_sweep *sweep)
@@ -68,7 +82,7 @@ void alloc_sweep_check(struct alloc_sweep *sweep, enum tscope_status status)
 	bool is_fine = status == TSCOPE_OK && err->status == TSCOPE_OK;
 
 	if (has_failed ? !is_lack && !(is_fine && sweep->may_survive) : !is_fine)
-		fail_msg("allocation %zu %s: status %d, error %d \"%s\"", sweep->round_count,
+		fail_msg("allocation %zu %s: status %d, error %d \"%s\"", failing(sweep),
 			 has_failed ? "failed" : "was not needed", status, err->status,
 			 err->message);
 }

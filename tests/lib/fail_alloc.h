@@ -36,7 +36,8 @@ bool fail_alloc_stop(void);
  * no status, stand between alloc_sweep_start and alloc_sweep_check or alloc_sweep_stop.
  */
 struct alloc_sweep {
-	size_t at_least; /* allocations that there must be; 0: one */
+	size_t at_least;    /* allocations that there must be; 0: one */
+	bool is_one_thread; /* TSan sees nothing in it: few of the allocations fail under it */
 	bool may_survive; /* where one failed, all may be well: what it was for can be done without */
 
 	/* After check or stop. */

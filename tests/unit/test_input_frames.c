@@ -194,16 +194,18 @@ static void test_ratio(void **state)
 	(void)state;
 	static char zeros[60000];
 	for (const struct codec *kind = kinds; kind->name; kind++) {
-		struct bytes text = { 0 }, packed = { 0 };
+		struct bytes text = { 0 }, packed = { 0 }, member = { 0 };
 		bytes_add_text(&text, 60000);
 		kind->add(&packed, text.data, text.length);
+		kind->add(&member, zeros, sizeof(zeros));
 		for (size_t i = 0; i < 1500; i++)
-			kind->add(&packed, zeros, sizeof(zeros));
-		for (uint64_t ratio = 200; ratio < 1000; ratio += 350) {
+			bytes_add(&packed, member.data, member.length);
+		for (uint64_t ratio = 200; ratio < 1000; ratio += 350 * EFFORT_STRIDE) {
 			struct input_options options = { .block_bytes = 4096, .max_ratio = ratio };
 			compare_way(&packed, &options, 1);
 		}
 		bytes_reset(&packed);
+		bytes_reset(&member);
 		bytes_reset(&text);
 	}
 }

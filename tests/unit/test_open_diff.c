@@ -224,7 +224,7 @@ static void test_failing_allocations(void **state)
 {
 	(void)state;
 	/* Some are survived: where only a remark or a worker was lost. */
-	struct alloc_sweep sweep = { .may_survive = true };
+	struct alloc_sweep sweep = { .is_one_thread = true, .may_survive = true };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_diff *diff = NULL;
 

@@ -490,7 +490,7 @@ static void test_write_again(void **state)
 static void sweep(const char *name)
 {
 	/* Some are survived: where only a remark or a worker was lost. */
-	struct alloc_sweep sweep = { .may_survive = true };
+	struct alloc_sweep sweep = { .is_one_thread = true, .may_survive = true };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_run *run = NULL;
 
@@ -510,7 +510,7 @@ static void test_allocation_failures(void **state)
 static void test_ranks_when_asked(void **state)
 {
 	(void)state;
-	struct alloc_sweep sweep = { 0 };
+	struct alloc_sweep sweep = { .is_one_thread = true };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_run *run = must_open("run_sick", &one_thread);
 

@@ -250,7 +250,7 @@ static void when_memory_ends(void **state)
 	put_file("traces/ep0-ba11-rank0.json", rank_0);
 	put_file("traces/a.json", merged);
 	put_file("traces/b.json", merged);
-	struct alloc_sweep sweep = { .at_least = 101 };
+	struct alloc_sweep sweep = { .at_least = 101, .is_one_thread = true };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_run *run = NULL;
 

@@ -188,7 +188,7 @@ static void memory_may_end(void **state)
 
 	(void)state;
 	put_files("x/a.json 1 2-2 0\nx/metrics.csv\ny/b.json 2 2-2 9\n");
-	struct alloc_sweep sweep = { .may_survive = true };
+	struct alloc_sweep sweep = { .is_one_thread = true, .may_survive = true };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_runs *runs = NULL;
 
