@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * Files that are not in the report. A folder may have thousands for one reason: of each reason a
@@ -117,15 +116,25 @@ const char *run_lack(const struct tscope_run *run, const struct options *options
 	return tscope_run_incomplete(run);
 }
 
-/* A rank whose file is named is asked about by itself; a folder is to hold all. */
+static bool is_named(const char *path, const struct options *options)
+{
+	for (int i = 0; i < options->operand_count; i++)
+		if (strcmp(path, options->operands[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * A rank whose own files are named is asked about by itself; a folder, or what was mapped of one,
+ * is to hold all.
+ */
 const char *run_lone_rank(const struct tscope_run *run, const struct options *options)
 {
-	struct stat found;
+	bool are_named = true;
 
-	for (int i = 0; i < options->operand_count; i++)
-		if (stat(options->operands[i], &found) == 0 && S_ISDIR(found.st_mode))
-			return tscope_run_alone(run);
-	return NULL;
+	for (size_t i = 0; i < tscope_run_input_count(run); i++)
+		are_named &= is_named(tscope_run_input(run, i).path, options);
+	return are_named ? NULL : tscope_run_alone(run);
 }
 
 void say_lone_rank(const struct tscope_run *run, const struct options *options)

@@ -722,6 +722,7 @@ def mapped(build, spoil=None):
 
 for gate, verdict in (("straggler", HELD), ("step_time.mean_ms>160", HELD), ("step_time.mean_ms>60", TRIPPED)):
     expect_mapped("mapped", mapped(ranks(3)), gate, verdict, options=("--strict",))
+expect_mapped("mapped, one rank of 3", mapped(ranks(1, world=3)), "step_time.mean_ms>160", UNDECIDED)
 expect_mapped("mapped, one is slow", mapped(ranks(3, slow=9)), "straggler", TRIPPED)
 for name, build in (("a rank of 3 is missing", mapped(ranks(2, world=3))),
                     ("its steps are cut", mapped(lambda folder: (ranks(2)(folder), cut(folder / "rank1")))),
