@@ -96,7 +96,7 @@ void tscope_gate_judge_rank(struct tscope_gate_result *result, int64_t rank,
 
 /*
  * As above, by a comparison of tscope_diff_open_rank(). A figure that both ranks lack is no
- * verdict; a change is undecided on a rank that A has not, and none of a trend's.
+ * verdict; a change is undecided on a rank that A has not, or that is held to a trend.
  */
 void tscope_gate_judge_rank_change(struct tscope_gate_result *result,
 				   const struct tscope_diff *rank_diff, bool ignore_significance);

@@ -13,6 +13,7 @@
 #include "base/real.h"
 #include "diff/comparison.h"
 #include "gate/evaluate.h"
+#include "gate/times.h"
 #include "rules/rule_table.h"
 
 enum { QUALIFIER_MAX = 64, AMOUNT_MAX = GATE_NUMBER_MAX + 32 };
@@ -273,6 +274,13 @@ static void judge_amount(struct tscope_gate_result *result, const struct gate_ex
 			       qualifier);
 }
 
+static bool is_negative(struct tscope_value value)
+{
+	double number;
+
+	return tsi_diff_number(value, &number) && number < 0;
+}
+
 static void judge_row(struct tscope_gate_result *result, const struct gate_expression *gate,
 		      const struct gate_sides *sides, const struct change_row *change,
 		      bool ignore_significance)
@@ -288,6 +296,11 @@ static void judge_row(struct tscope_gate_result *result, const struct gate_expre
 	if (!result->has_value) {
 		tsi_gate_judge(result, false, "the change cannot be had %s: A is 0 or no number",
 			       gate->is_percent ? "in percent" : "as a number");
+		return;
+	}
+	if (tsi_gate_is_never_negative(gate) &&
+	    (is_negative(cell(change, "a")) || is_negative(cell(change, "b")))) {
+		tsi_gate_judge_undecided(result, "a figure is below 0, which it cannot be");
 		return;
 	}
 	if (is_verdict(change, DIFF_UNDECIDED) && !ignore_significance) {
@@ -318,6 +331,14 @@ static void judge_change(struct tscope_gate_result *result, const struct gate_ex
 	char fact[128];
 
 	snprintf(fact, sizeof(fact), "%s.%s", def->id, name);
+	bool is_in_a = !sides->a || !tsi_gate_is_unrecorded(gate, sides->a);
+	bool is_in_b = !tsi_gate_is_unrecorded(gate, sides->b);
+	if (!is_in_a || !is_in_b) {
+		result->is_evaluated = false;
+		tsi_gate_judge(result, false, "no step record of %s has the phase of %s",
+			       is_in_b ? "A" : "B", fact);
+		return;
+	}
 	if (!find_row(&change, sides->changes, fact))
 		tsi_gate_judge_unknown(result, gate->analyzer, name);
 	else if (judge_sides(result, &change, fact, sides->changes))
@@ -412,6 +433,7 @@ static void judge_findings(struct tscope_gate_result *result, const struct gate_
 {
 	size_t analyzer = tsi_lookup_analyzer("finding_changes");
 	struct new_findings found = count_findings(sides, gate);
+	const struct tscope_diagnosis *b = sides->diagnoses[TSCOPE_SIDE_B];
 
 	if (!tscope_analysis_has(sides->changes, analyzer, TSCOPE_WHOLE_TRACE))
 		tsi_gate_judge_unknown(result, analyzer, "new_count");
@@ -419,7 +441,11 @@ static void judge_findings(struct tscope_gate_result *result, const struct gate_
 		tsi_gate_judge(result, false, "%zu new finding%s, first %s: %s", found.count,
 			       found.count == 1 ? "" : "s", found.id ? found.id : "",
 			       found.title ? found.title : "");
-	else if (judge_lost(result, sides))
+	else if (!judge_lost(result, sides))
+		return;
+	else if (b && tscope_diagnosis_not_evaluated_count(b) == tscope_rule_count())
+		tsi_gate_judge_undecided(result, "of B no rule could be evaluated");
+	else
 		tsi_gate_judge(result, true, "holds: no new finding");
 }
 
@@ -457,8 +483,8 @@ static void evaluate(struct tscope_gate_result *result, const struct gate_expres
 		break;
 	}
 	if (gate->is_change || gate->kind == GATE_SEVERITY || gate->kind == GATE_NEW_FINDING)
-		tsi_gate_judge_unknown_times(result, gate, sides->a);
-	tsi_gate_judge_unknown_times(result, gate, sides->b);
+		tsi_gate_judge_times(result, gate, sides->a);
+	tsi_gate_judge_times(result, gate, sides->b);
 }
 
 struct tscope_gate_result tsi_gate_evaluate_change(const char *expression,
@@ -531,12 +557,14 @@ void tscope_gate_judge_rank_change(struct tscope_gate_result *result,
 
 	if (tsi_gate_parse(&gate, result->expression, GATES_OF_DIFF, NULL) != TSCOPE_OK ||
 	    tsi_gate_need(&gate) == TSCOPE_GATE_NEEDS_NO_RANK ||
-	    (gate.is_change && !has_fact(&gate, &sides)) || (gate.is_of_trend && !is_paired))
+	    (gate.is_change && !has_fact(&gate, &sides)))
 		return;
 	sides.is_of_rank = true;
 	own = tsi_gate_evaluate_change(result->expression, &sides, ignore_significance);
 	if (gate.is_change && !is_paired)
-		tsi_gate_judge_undecided(&own, "A has no such rank");
+		tsi_gate_judge_undecided(&own, gate.is_of_trend
+						       ? "the trend knows the lowest rank only"
+						       : "A has no such rank");
 	if (own.is_evaluated || gate.is_change)
 		tsi_gate_add_rank(result, rank, own);
 }

@@ -16,6 +16,7 @@
 #include "analyze/analyzer_table.h"
 #include "analyze/lookup.h"
 #include "base/real.h"
+#include "gate/times.h"
 
 /* Prefix of the reason of a rule that could not be evaluated. */
 #define NOT_EVALUATED "not evaluated: "
@@ -72,6 +73,10 @@ static void judge_number(struct tscope_gate_result *result, const struct gate_ex
 	int order = (value > gate->number) - (value < gate->number);
 	char text[GATE_NUMBER_MAX];
 
+	if (value < 0 && tsi_gate_is_never_negative(gate)) {
+		tsi_gate_judge_undecided(result, "the figure is below 0, which it cannot be");
+		return;
+	}
 	result->has_value = true;
 	result->value = value;
 	result->unit = gate->unit;
@@ -195,6 +200,8 @@ void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_ex
 		return;
 	if (!judge_doubt(result, gate, analysis, value.kind != TSCOPE_VALUE_ABSENT))
 		return;
+	if (tsi_gate_is_unrecorded(gate, analysis))
+		value.kind = TSCOPE_VALUE_ABSENT;
 	switch (value.kind) {
 	case TSCOPE_VALUE_INT:
 		if (value.integer == INT64_MAX || value.integer == INT64_MIN)
@@ -216,53 +223,6 @@ void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_ex
 	}
 	tsi_gate_judge_unknown(result, gate->analyzer,
 			       tscope_analyzer(gate->analyzer)->facts[gate->fact].name);
-}
-
-/* Figures that are made of times of steps: these, and the rules that read one. */
-static bool reads_times(const struct gate_expression *gate)
-{
-	static const char *const analyzers[] = { "step_time.",         "efficiency.",
-						 "distributed.",       "stragglers.",
-						 "logged_efficiency.", "budget." };
-	const struct tscope_rule_def *rule = gate->kind == GATE_RULE ? gate->rule : NULL;
-	const char *fact = NULL;
-	char id[64];
-
-	if (gate->kind == GATE_FACT) {
-		snprintf(id, sizeof(id), "%s.", tscope_analyzer(gate->analyzer)->id);
-		fact = id;
-	} else if (!rule || !rule->facts[0]) {
-		return true;
-	}
-	for (size_t i = 0; i < TSI_COUNT_OF(analyzers); i++) {
-		if (fact && strcmp(fact, analyzers[i]) == 0)
-			return true;
-		for (size_t j = 0; rule && j < TSCOPE_RULE_MAX_FACTS && rule->facts[j]; j++)
-			if (tsi_str_starts(tsi_str_of(rule->facts[j]), analyzers[i]))
-				return true;
-	}
-	return false;
-}
-
-/*
- * Makes a verdict that rests on times of steps undecided where it held, but steps of unknown
- * duration were left out, or all are: for those it may not hold.
- */
-void tsi_gate_judge_unknown_times(struct tscope_gate_result *result,
-				  const struct gate_expression *gate,
-				  const struct tscope_analysis *analysis)
-{
-	int64_t count = tsi_lookup_int(analysis, "step_time.unknown_count");
-	const char *doubt = tscope_analysis_reliability(analysis, tsi_lookup_analyzer("step_time"),
-							TSCOPE_WHOLE_TRACE);
-	char reason[100];
-
-	snprintf(reason, sizeof(reason), "%" PRId64 " step%s of unknown duration %s left out",
-		 count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
-	if (!result->held || !reads_times(gate))
-		return;
-	if (count > 0 || doubt)
-		tsi_gate_judge_undecided(result, count > 0 ? reason : doubt);
 }
 
 /* ---- findings ---- */
@@ -395,6 +355,8 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 			       tscope_severity_name(finding.severity));
 	else if (judge_suspicion(result, gate, diagnosis))
 		return;
+	else if (tscope_diagnosis_not_evaluated_count(diagnosis) == tscope_rule_count())
+		tsi_gate_judge_undecided(result, "no rule could be evaluated");
 	else if (count > 0)
 		tsi_gate_judge(result, true, "holds: the worst finding is %s",
 			       tscope_severity_name(finding.severity));
@@ -495,7 +457,7 @@ struct tscope_gate_result tscope_gate_evaluate(const char *expression,
 	case GATE_NEW_FINDING: /* of comparisons */
 		break;
 	}
-	tsi_gate_judge_unknown_times(&result, &gate, analysis);
+	tsi_gate_judge_times(&result, &gate, analysis);
 	return result;
 }
 

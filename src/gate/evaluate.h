@@ -25,9 +25,6 @@ void tsi_gate_judge_unknown(struct tscope_gate_result *result, size_t analyzer, 
 
 void tsi_gate_judge_fact(struct tscope_gate_result *result, const struct gate_expression *gate,
 			 const struct tscope_analysis *analysis);
-void tsi_gate_judge_unknown_times(struct tscope_gate_result *result,
-				  const struct gate_expression *gate,
-				  const struct tscope_analysis *analysis);
 void tsi_gate_judge_rule(struct tscope_gate_result *result, const struct tscope_rule_def *rule,
 			 const struct tscope_diagnosis *diagnosis);
 /* Neither held nor tripped: the reason begins with "inconclusive". */

@@ -296,25 +296,32 @@ static const char *const never_negative[] = {
 	"step_time.p99_ns",
 };
 
+bool tsi_gate_is_never_negative(const struct gate_expression *gate)
+{
+	char id[MAX_NAME];
+
+	fact_id(id, tscope_analyzer(gate->analyzer), gate->fact);
+	for (size_t i = 0; i < TSI_COUNT_OF(never_negative); i++) {
+		size_t length = strlen(never_negative[i]), whole = strlen(id);
+
+		if (whole >= length && strcmp(id + whole - length, never_negative[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* A bound that the fact never reaches makes a gate that never trips. */
 static enum tscope_status check_bound(const struct gate_expression *gate, struct str name,
 				      struct tscope_error *err)
 {
-	char id[MAX_NAME];
 	bool asks_below = gate->comparison == GATE_LESS
 				  ? gate->number <= 0
 				  : gate->number < 0 && (gate->comparison == GATE_LESS_EQUAL ||
 							 gate->comparison == GATE_EQUAL);
 
-	fact_id(id, tscope_analyzer(gate->analyzer), gate->fact);
-	for (size_t i = 0; asks_below && i < TSI_COUNT_OF(never_negative); i++) {
-		size_t length = strlen(never_negative[i]), whole = strlen(id);
-
-		if (whole >= length && strcmp(id + whole - length, never_negative[i]) == 0)
-			return tsi_fail(err, TSCOPE_E_FORMAT,
-					"%.*s is never below 0: this gate never trips",
-					TSI_QUOTE(name));
-	}
+	if (asks_below && tsi_gate_is_never_negative(gate))
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"%.*s is never below 0: this gate never trips", TSI_QUOTE(name));
 	return TSCOPE_OK;
 }
 

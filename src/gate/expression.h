@@ -53,6 +53,9 @@ struct gate_expression {
 /* As it is written: "<=". */
 const char *tsi_gate_comparison_text(enum gate_comparison comparison);
 
+/* Whether a value below 0 of its fact is an error. */
+bool tsi_gate_is_never_negative(const struct gate_expression *gate);
+
 /* Reads an expression; text outlives *gate. TSCOPE_E_FORMAT: what is wrong with it. */
 TSI_MUST_CHECK
 enum tscope_status tsi_gate_parse(struct gate_expression *gate, const char *text,

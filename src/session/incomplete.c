@@ -42,10 +42,15 @@ const char *tsi_missing_ranks(const struct run_ranks *ranks, struct arena *arena
 
 const char *tsi_lone_rank(const struct run_ranks *ranks, struct arena *arena)
 {
-	if (ranks->count != 1 || ranks->series[0].world_size <= 1)
-		return NULL;
-	return tsi_arena_print(arena, "1 of %" PRId64 " ranks was read",
-			       ranks->series[0].world_size);
+	int64_t world_size = ranks->count == 1 ? ranks->series[0].world_size : 1;
+	int64_t rank = ranks->count == 1 ? ranks->series[0].rank : 0;
+
+	/* Ranks are numbered without gaps. */
+	if (rank >= world_size && rank < INT64_MAX)
+		world_size = rank + 1;
+	return world_size <= 1
+		       ? NULL
+		       : tsi_arena_print(arena, "1 of %" PRId64 " ranks was read", world_size);
 }
 
 const char *tsi_incomplete(const struct run_members *members, struct arena *arena)

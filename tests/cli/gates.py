@@ -298,6 +298,32 @@ expect("half of a rank's steps have phases", lambda folder: (
         record if step % 2 else {"step": step} for step, record in enumerate(records(40, rank=1))), rank=1,
         world_size=2)), "straggler", UNDECIDED)
 
+# Records that never have a phase do not say that it took no time.
+for phases, gate, verdict in (
+        ({"forward": 0.1}, "step_time.phase.data_ratio>0.2", TRIPPED), ({"forward": 0.1}, "step_time.phase.comm_ms>5", TRIPPED),
+        ({"forward": 0.1, "data": 0.0}, "step_time.phase.data_ratio>0.2", HELD),
+        ({"eval": 0.1}, "TIMING.OPTIMIZER_HEAVY", UNDECIDED), ({"forward": 0.1, "optimizer": 0.0}, "TIMING.OPTIMIZER_HEAVY", HELD),
+        ({"eval": 0.1}, "step_time.mean_ms>160", HELD)):
+    expect(f"phases {', '.join(phases)}", file_of("steps.jsonl", text_of(
+        {"step": step, "phases": phases} for step in range(20))), gate, verdict)
+# Nothing is left to judge by.
+for options in (("--warmup", "12"), ("--warmup", "99")):
+    for gate in ("severity>=low", "severity>=high", "step_time.cv>0.5"):
+        expect("all steps are warm-up", even, gate, TRIPPED if "cv" in gate else UNDECIDED, options=options)
+for count, verdict in ((1, UNDECIDED), (2, HELD)):
+    for gate in ("step_time.cv>0.5", "step_time.p95_p50_ratio>2"):
+        expect(f"how {count} steps vary", one(count=count), gate, verdict)
+for count, verdict in ((6, UNDECIDED), (7, HELD)):
+    expect(f"outliers of {count} steps", one(count=count), "step_time.spike_count>0", verdict)
+compare("B has other phases", one(count=20), file_of("steps.jsonl", text_of(
+    {"step": step, "phases": {"eval": 0.1 * wobble(step)}} for step in range(20))), "step_time.phase.forward_ns>+5%", TRIPPED)
+for lacked, verdict in ((3, HELD), (20, UNDECIDED)):
+    for gate in ("step_time.mean_ms>160", "step_time.p99_ms>160", "severity>=low", "TIMING.JITTER"):
+        expect(f"rank 1 alone has {lacked} slow steps", lambda folder, lacked=lacked: (
+            steps(folder / "rank0", records(40), rank=0, world_size=2),
+            steps(folder / "rank1", [*records(40, rank=1), *records(lacked, 9, first=40)], rank=1, world_size=2)),
+               gate, verdict)
+
 # ---- MFU ------------------------------------------------------------------------------------------
 
 # A step of 100 ms at a peak of 100 TFLOP/s could do 1e13 FLOPs; 60 ms of it compute.
@@ -385,6 +411,8 @@ for gate in ("step_time.mean_ms>160", "severity>=high", "TIMING.DATALOADER_BOUND
     # Who names its file asks about nothing else.
     expect("one rank of 64 by its file", lone, gate, HELD, options=("--strict",), operands=("rank0/steps.jsonl",))
     expect("all of one rank", ranks(1), gate, HELD, options=("--strict",))
+expect("rank 3 alone of nobody says how many", ranks(4, world=0, which=(3,)), "step_time.mean_ms>160", UNDECIDED)
+expect("rank 0 alone of nobody says how many", ranks(1, world=0), "step_time.mean_ms>160", HELD)
 expect("one rank of 64 in a folder, and slow", ranks(1, world=64), "step_time.mean_ms>60", TRIPPED)
 expect("a trace of rank 0 in a folder", lambda folder: odd_trace(None)(folder) or [
     (folder / f"rank{rank}.pt.trace.json").unlink() for rank in (1, 2)], "device_busy.busy_ns<10ms", UNDECIDED)
@@ -643,6 +671,24 @@ for report_format in ("json", "baseline"):
             ("5e13 FLOPs", one(meta={"flops_per_step": 5e13, "peak_flops": 1e14}), "mfu<0.35", TRIPPED)):
         expect(f"{report_format} saved, {name}", saved(build, report_format), gate, verdict, operands=("r.json",))
 
+def spoiled(**facts):
+    """A saved report of which some facts are other ones."""
+    def spoil(data):
+        report = json.loads(data)
+        for analyzer, others in facts.items():
+            report["runs"][0]["facts"][analyzer].update(others)
+        return json.dumps(report).encode()
+    return spoil
+
+
+for name, value, verdict in (("NaN", float("nan"), TRIPPED), ("null", None, TRIPPED), ("a text", "99", TRIPPED),
+                             ("infinite", float("inf"), TRIPPED), ("negative", -5, UNDECIDED)):
+    expect(f"a saved mean that is {name}", saved(base, "json", spoiled(step_time={"mean_ns": value})),
+           "step_time.mean_ms>160", verdict, operands=("r.json",))
+expect("a saved report without facts", saved(base, "json", lambda data: json.dumps(
+    {**(report := json.loads(data)), "runs": [{**report["runs"][0], "facts": {}}]}).encode()), "severity>=low",
+       UNDECIDED, operands=("r.json",))
+
 # Of ranks that a report was saved without, what is known of all together is known.
 for which in ("summary", "outliers"):
     for gate, verdict in (("memory.peak_alloc_bytes>1GiB", UNDECIDED), ("severity>=high", UNDECIDED),
@@ -686,6 +732,18 @@ for name, lines, verdict in (("as usual", LINES, HELD), ("slow", LINES + [line(9
         is_cut = "cut" in name and options
         expect("trend, " + name, file_of("h.jsonl", "".join(lines)), TREND, verdict, 3 if is_cut else None, "trend",
                options, ("h.jsonl",))
+
+
+for gate, verdict in (("severity>=low", UNDECIDED), ("new-finding", UNDECIDED), ("step_time.mean_ms>160", HELD)):
+    expect("trend, lines hold no findings", file_of("h.jsonl", "".join(LINES)), gate, verdict, command="trend",
+           operands=("h.jsonl",))
+expect("trend, the last is below 0", file_of("h.jsonl", "".join(LINES) + line(99, -5)), TREND, UNDECIDED,
+       command="trend", operands=("h.jsonl",))
+for gate, verdict in (("memory.peak_alloc_bytes>+10% of trend", UNDECIDED), ("memory.peak_alloc_bytes>1.5GiB", TRIPPED),
+                      ("step_time.mean_ns>+10% of trend", HELD)):
+    expect("trend, rank 1 of the last doubles its memory", lambda folder: [odd_rank(
+        1 if run == 7 else None, lambda step: bytes_of(MIB << 10), lambda step: bytes_of(MIB << 11))(folder / f"r{run}")
+        for run in range(8)], gate, verdict, command="trend", operands=[f"r{run}" for run in range(8)])
 
 
 def lines_and_runs(folder):

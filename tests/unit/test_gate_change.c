@@ -390,8 +390,19 @@ static void new_findings_trip(void **state)
 		  "comparison (tscope diff)" },
 	};
 
-	check_all(&(struct compared_texts){ .changes = findings }, verdicts);
-	check_all(&(struct compared_texts){ .changes = "finding_changes.new_count 0\n" }, none);
+	static const struct verdict nothing[] = {
+		{ "new-finding", OPEN, "inconclusive: of B no rule could be evaluated" },
+		{ "severity>=low", OPEN, "inconclusive: of B no rule could be evaluated" },
+	};
+	static const char evaluated[] = "step_time.phase.optimizer_ratio 0.01\n";
+
+	const struct compared_texts found = { .changes = findings, .b = evaluated };
+	const struct compared_texts found_none = { .changes = "finding_changes.new_count 0\n",
+						   .b = evaluated };
+
+	check_all(&found, verdicts);
+	check_all(&found_none, none);
+	check_all(&(struct compared_texts){ .changes = "finding_changes.new_count 0\n" }, nothing);
 	check_all(&(struct compared_texts){ .changes = "finding_changes.new_count 0\n"
 						       "finding_changes.lost id=GPU.IDLE "
 						       "reason='no trace'\n"
