@@ -12,6 +12,7 @@ class Tscope < Formula
   depends_on "ninja" => :build
   depends_on "pkgconf" => :build
   depends_on "isa-l"
+  depends_on "libarchive"
   depends_on "libyaml"
   depends_on "sqlite"
   depends_on "lz4"

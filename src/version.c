@@ -51,6 +51,17 @@
 #define LIBIBERTY_FEATURE "libiberty: not built in"
 #endif
 
+#if HAVE_ARCHIVE
+#include <archive.h>
+#ifdef ARCHIVE_LIBRARY
+#define ARCHIVE_FEATURE "libarchive " ARCHIVE_VERSION_ONLY_STRING ", loaded by archives"
+#else
+#define ARCHIVE_FEATURE "libarchive " ARCHIVE_VERSION_ONLY_STRING
+#endif
+#else
+#define ARCHIVE_FEATURE "libarchive: not built in"
+#endif
+
 const char *tscope_version(void)
 {
 	return TSCOPE_VERSION;
@@ -59,8 +70,8 @@ const char *tscope_version(void)
 const char *tscope_build_feature(size_t index)
 {
 	static const char *const features[] = {
-		ZLIB_FEATURE, ISAL_FEATURE, ZSTD_FEATURE,
-		LZ4_FEATURE,  YAML_FEATURE, LIBIBERTY_FEATURE,
+		ZLIB_FEATURE, ISAL_FEATURE,      ZSTD_FEATURE,    LZ4_FEATURE,
+		YAML_FEATURE, LIBIBERTY_FEATURE, ARCHIVE_FEATURE,
 	};
 	return index < TSI_COUNT_OF(features) ? features[index] : NULL;
 }

@@ -13,6 +13,7 @@ import json
 import pathlib
 import sys
 
+import make_archives
 import make_composer
 import make_diff
 import make_fkat
@@ -392,6 +393,7 @@ def files():
         **make_hang.files(),
         **make_mixed.files(),
         **make_rank_sets.files(),
+        **make_archives.files(),
         **make_capture.files(),
         **make_servers.files(),
         **make_three_jobs.files(document),

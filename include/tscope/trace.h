@@ -16,6 +16,8 @@
  */
 struct tscope_trace;
 
+struct tscope_members;
+
 struct tscope_trace_options {
 	/* Threads that may work, this one included; 0: as many as help; 1: no other. */
 	unsigned thread_count;
@@ -47,6 +49,8 @@ struct tscope_trace_options {
 			 uint64_t bytes);
 	void *progress_data;
 	const char *stdin_name; /* what standard input is called; NULL: "-" */
+	/* Archives that were opened; the library's own: leave it NULL. */
+	const struct tscope_members *members;
 };
 
 /* Kinds of diagnostics, with their counters: see diagnostic_list.h. */

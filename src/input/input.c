@@ -14,6 +14,8 @@
 #include "base/queue.h"
 #include "input/filter.h"
 #include "input/magic.h"
+#include "input/member_name.h"
+#include "input/members.h"
 #include "input/reader.h"
 #include "input/window.h"
 
@@ -36,7 +38,9 @@ struct input {
 	size_t block_bytes;
 	unsigned filter_count, max_filter_count;
 	char filters[FILTER_NAMES_BYTES]; /* "zstd+gzip" */
-	void (*tick)(void *tick_data);    /* NULL: nobody watches */
+	const struct magic *archive;      /* what the bytes are, if they are one; or NULL */
+	struct tscope_members *members; /* its own, of an archive that it was opened by; or NULL */
+	void (*tick)(void *tick_data);  /* NULL: nobody watches */
 	void *tick_data;
 	uint64_t next_tick; /* offset */
 };
@@ -101,7 +105,8 @@ static enum tscope_status add_filter(struct input *in, const struct filter *filt
  * Damage is not reported here: whoever peeks at the damaged place will see it,
  * and the bytes before it.
  */
-static enum tscope_status add_filters(struct input *in, struct tscope_error *err)
+static enum tscope_status add_filters(struct input *in, bool takes_archives,
+				      struct tscope_error *err)
 {
 	for (;;) {
 		const char *data;
@@ -114,6 +119,10 @@ static enum tscope_status add_filters(struct input *in, struct tscope_error *err
 			return status;
 
 		const struct magic *kind = tsi_magic_find(data, available);
+		if (kind && kind->is_archive && takes_archives) {
+			in->archive = kind;
+			return TSCOPE_OK;
+		}
 		if (kind && kind->remedy)
 			return refuse(in, kind->name, kind->remedy, err);
 		const struct filter *filter = tsi_filter_find(data, available);
@@ -127,13 +136,15 @@ static enum tscope_status add_filters(struct input *in, struct tscope_error *err
 
 /* Goes on with opening once that of the source ended with `status`. Owns both, also on failure. */
 static enum tscope_status start(struct input **ret, struct input *in, enum tscope_status status,
-				bool single_thread, struct tscope_error *err)
+				const struct input_options *options, struct tscope_error *err)
 {
+	bool takes_archives = !options || options->archives != INPUT_REFUSES_ARCHIVES;
+
 	if (status == TSCOPE_OK)
 		status = tsi_window_new(&in->window, in->source, in->block_bytes, err);
 	if (status == TSCOPE_OK)
-		status = add_filters(in, err);
-	if (status == TSCOPE_OK && in->filter_count > 0 && !single_thread)
+		status = add_filters(in, takes_archives, err);
+	if (status == TSCOPE_OK && in->filter_count > 0 && !(options && options->single_thread))
 		tsi_window_read_ahead(in->window);
 	if (status != TSCOPE_OK) {
 		tsi_input_close(in);
@@ -143,15 +154,132 @@ static enum tscope_status start(struct input **ret, struct input *in, enum tscop
 	return TSCOPE_OK;
 }
 
+static enum tscope_status open_member(struct input **ret, const struct member *member,
+				      const struct input_options *options, struct tscope_error *err)
+{
+	struct input_options inner = options ? *options : (struct input_options){ 0 };
+	struct input *in = new_input(&inner);
+
+	if (!in)
+		return tsi_fail_nomem(err);
+	inner.archives = INPUT_REFUSES_ARCHIVES;
+	enum tscope_status status = tsi_member_open(&in->source, member, &in->flow, err);
+	return start(ret, in, status, &inner, err);
+}
+
+static enum tscope_status fail_several(const struct input *archive, const char *example,
+				       struct tscope_error *err)
+{
+	if (!example)
+		return tsi_fail(err, TSCOPE_E_EMPTY, "%s without a file", archive->archive->name);
+	return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
+			"%s of several files: tscope report reads them together; the name of one "
+			"is %.200s",
+			archive->archive->name, example);
+}
+
+/* The file in the archive that has this path, or NULL: its only one. Owns the archive. */
+static enum tscope_status open_in_archive(struct input **ret, const char *path,
+					  const char *member_path, struct input *archive,
+					  const struct input_options *options,
+					  struct tscope_error *err)
+{
+	static const struct input_options defaults = { 0 };
+	struct tscope_error why = { 0 };
+	struct tscope_members *set = NULL;
+	const struct member *member = NULL;
+	const char *example = NULL;
+	enum tscope_status status = tsi_members_new(&set, options ? options : &defaults, &why);
+
+	if (status != TSCOPE_OK)
+		tsi_input_close(archive);
+	if (status == TSCOPE_OK) {
+		tsi_members_want(set, member_path);
+		status = tsi_members_add(set, path, archive, &why);
+	}
+	if (status == TSCOPE_OK)
+		member = member_path ? tsi_members_find(set, member_path)
+				     : tsi_members_find_only(set, path, &example);
+	if (status == TSCOPE_OK && !member)
+		status = member_path ? tsi_fail(&why, TSCOPE_E_IO, "the archive has no such file")
+				     : fail_several(archive, example, &why);
+	if (status == TSCOPE_OK)
+		status = open_member(ret, member, options, &why);
+	if (status == TSCOPE_OK) {
+		(*ret)->members = set;
+		return TSCOPE_OK;
+	}
+	tsi_members_free(set);
+	if (err)
+		*err = why;
+	return status;
+}
+
+/* An archive that was opened becomes the file in it, where it shall. */
+static enum tscope_status enter_archive(struct input **ret, const char *path, struct input *in,
+					const struct input_options *options,
+					struct tscope_error *err)
+{
+	if (in->archive && !(options && options->archives == INPUT_SHOWS_ARCHIVES))
+		return open_in_archive(ret, path, NULL, in, options, err);
+	*ret = in;
+	return TSCOPE_OK;
+}
+
+static enum tscope_status open_source(struct input **ret, const char *path,
+				      const struct input_options *options, struct tscope_error *err)
+{
+	struct input *in = new_input(options);
+
+	if (!in)
+		return tsi_fail_nomem(err);
+	enum tscope_status status = tsi_reader_open_file(&in->source, path, &in->flow, err);
+	return start(ret, in, status, options, err);
+}
+
+/* "ranks.tar/rank0.json", of an archive that nobody has listed. */
+static enum tscope_status open_through(struct input **ret, const char *path,
+				       const struct input_options *options,
+				       struct tscope_error *err)
+{
+	struct input_options outer = options ? *options : (struct input_options){ 0 };
+	size_t length = tsi_member_archive_length(path);
+	char *archive_path = length > 0 ? strndup(path, length) : NULL;
+	struct input *archive = NULL;
+	enum tscope_status status = TSCOPE_E_IO;
+
+	outer.archives = INPUT_SHOWS_ARCHIVES;
+	if (archive_path && open_source(&archive, archive_path, &outer, NULL) == TSCOPE_OK) {
+		if (archive->archive)
+			status = open_in_archive(ret, archive_path, path, archive, options, err);
+		else
+			tsi_input_close(archive);
+	}
+	free(archive_path);
+	return status;
+}
+
 enum tscope_status tsi_input_open_file(struct input **ret, const char *path,
 				       const struct input_options *options,
 				       struct tscope_error *err)
 {
-	struct input *in = new_input(options);
-	if (!in)
-		return tsi_fail_nomem(err);
-	enum tscope_status status = tsi_reader_open_file(&in->source, path, &in->flow, err);
-	return start(ret, in, status, options && options->single_thread, err);
+	const struct tscope_members *members = options ? options->members : NULL;
+	const struct member *member = members ? tsi_members_find(members, path) : NULL;
+	struct input *in = NULL;
+
+	if (member)
+		return open_member(ret, member, options, err);
+	if (members && strcmp(path, "-") == 0)
+		in = tsi_members_take_input(members);
+	if (!in) {
+		enum tscope_status status = open_source(&in, path, options, err);
+
+		if (status == TSCOPE_E_IO)
+			return open_through(ret, path, options, err);
+		if (status != TSCOPE_OK)
+			return status;
+	}
+	return enter_archive(ret, path, in, options, err);
 }
 
 enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, size_t length,
@@ -163,7 +291,8 @@ enum tscope_status tsi_input_open_memory(struct input **ret, const void *data, s
 		return tsi_fail_nomem(err);
 	enum tscope_status status =
 		tsi_reader_open_memory(&in->source, data, length, &in->flow, err);
-	return start(ret, in, status, options && options->single_thread, err);
+	status = start(&in, in, status, options, err);
+	return status == TSCOPE_OK ? enter_archive(ret, "memory", in, options, err) : status;
 }
 
 enum tscope_status tsi_input_open_reader(struct input **ret, struct reader *source,
@@ -190,6 +319,7 @@ void tsi_input_close(struct input *in)
 		return;
 	atomic_store(&in->flow.stop, true); /* the thread may be waiting for a pipe */
 	tsi_window_free(in->window);
+	tsi_members_free(in->members);
 	free(in);
 }
 
@@ -288,6 +418,16 @@ uint64_t tsi_input_stored_bytes(const struct input *in)
 const char *tsi_input_filters(const struct input *in)
 {
 	return in->filter_count ? in->filters : "none";
+}
+
+const char *tsi_input_archive(const struct input *in)
+{
+	return in->archive ? in->archive->name : NULL;
+}
+
+enum tscope_status tsi_input_refuse_archive(const struct input *in, struct tscope_error *err)
+{
+	return refuse(in, in->archive->name, in->archive->remedy, err);
 }
 
 uint64_t tsi_input_trailing_bytes(const struct input *in)

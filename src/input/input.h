@@ -20,6 +20,7 @@
  * To add a source or a filter see filter.h.
  */
 struct input;
+struct tscope_members;
 
 struct input_options {
 	/* Bytes asked of the source at a time; 0: the default (256 KiB). Tests use 1, 2, 3. */
@@ -32,11 +33,18 @@ struct input_options {
 	unsigned max_filter_depth;
 	uint64_t max_output_bytes;
 	uint64_t max_ratio; /* of decompressed to compressed bytes, looked at from 64 MiB on */
+	enum {
+		INPUT_READS_ARCHIVES,   /* the file in it, if there is only one, as of a gzip */
+		INPUT_SHOWS_ARCHIVES,   /* the bytes of the archive: tsi_input_archive() names it */
+		INPUT_REFUSES_ARCHIVES, /* as kinds of files that nobody reads */
+	} archives;
+	/* Members of archives: their paths are files, too (members.h); NULL: there are none. */
+	const struct tscope_members *members;
 };
 
 /*
- * Opens a file, or standard input for "-". The filters are found by tasting
- * the bytes, never by the name. The caller closes.
+ * Opens a file, or standard input for "-"; also one in an archive: ranks.tar/rank0.json. The
+ * filters are found by tasting the bytes, never by the name. The caller closes.
  * Fails with TSCOPE_E_IO (cannot open or read), TSCOPE_E_UNSUPPORTED (a
  * compression that this build cannot undo, or an archive: named, with the
  * remedy), TSCOPE_E_LIMIT (nested too deep).
@@ -143,6 +151,12 @@ uint64_t tsi_input_stored_bytes(const struct input *in);
 
 /* The filters in use, outermost first: "gzip", "zstd+gzip", or "none". */
 const char *tsi_input_filters(const struct input *in);
+
+/* "tar archive", where the input is the bytes of one (INPUT_SHOWS_ARCHIVES); else NULL. */
+const char *tsi_input_archive(const struct input *in);
+
+/* Refuses it, as where archives are not read. */
+enum tscope_status tsi_input_refuse_archive(const struct input *in, struct tscope_error *err);
 
 /* Garbage that followed the last gzip member or zstd frame and was ignored; bytes. */
 uint64_t tsi_input_trailing_bytes(const struct input *in);

@@ -13,7 +13,11 @@
 
 #define MAGIC(at, bytes, name, remedy)                                                             \
 	{                                                                                          \
-		(at), (bytes), sizeof(bytes) - 1, (name), (remedy)                                 \
+		(at), (bytes), sizeof(bytes) - 1, (name), (remedy), false                          \
+	}
+#define ARCHIVE(at, bytes, name, remedy)                                                           \
+	{                                                                                          \
+		(at), (bytes), sizeof(bytes) - 1, (name), (remedy), true                           \
 	}
 
 #define ARCHIVE_REMEDY "unpack it first, then give the files that are in it"
@@ -28,10 +32,10 @@ static const struct magic kinds[] = {
 	MAGIC(0, "BZh", "bzip2-compressed data", "unpack it first (bzip2 -dk FILE)"),
 	MAGIC(0, "\x02\x21\x4c\x18", "lz4-compressed data (legacy format)",
 	      "unpack it first (lz4 -d FILE)"),
-	MAGIC(0, "PK\x03\x04", "zip archive", zip_remedy),
-	MAGIC(0, "PK\x05\x06", "zip archive (empty)", archive_remedy),
+	ARCHIVE(0, "PK\x03\x04", "zip archive", zip_remedy),
+	ARCHIVE(0, "PK\x05\x06", "zip archive (empty)", archive_remedy),
 	MAGIC(0, "7z\xbc\xaf\x27\x1c", "7z archive", archive_remedy),
-	MAGIC(257, "ustar", "tar archive", archive_remedy),
+	ARCHIVE(257, "ustar", "tar archive", archive_remedy),
 
 	MAGIC(0, "\x1f\x8b", "gzip-compressed data", NULL),
 	MAGIC(0, "\x28\xb5\x2f\xfd", "zstd-compressed data", NULL),

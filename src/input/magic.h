@@ -2,6 +2,7 @@
 #ifndef TSCOPE_INPUT_MAGIC_H
 #define TSCOPE_INPUT_MAGIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A kind of file, known by some bytes at a fixed place. */
@@ -12,6 +13,7 @@ struct magic {
 	const char *name;
 	/* Remedy for compressions and archives that no filter reads; else NULL. */
 	const char *remedy;
+	bool is_archive; /* that archive.h can read */
 };
 
 /* The first bytes that have to be seen to know any of them. */

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "input/member_name.h"
+#include "input/members.h"
 #include "run/file_name.h"
 #include "run/folder.h"
 #include "run/metrics.h"
@@ -66,26 +68,47 @@ static void add_unread(struct finder *finder, const char *path, const struct tsc
 	tsi_run_leave_out(file, RUN_FILE_REFUSED, why->message, &finder->files->arena);
 }
 
+/* A file that was given cannot be read: reading it says why. */
+static void add_unread_named(struct finder *finder, const char *path,
+			     const struct tscope_error *why)
+{
+	struct run_file *file = add_file(finder, path, true);
+	struct tscope_error *unread = tsi_arena_new(&finder->files->arena, 1, sizeof(*unread));
+
+	if (!file || !unread)
+		return;
+	*unread = *why;
+	file->unread = unread;
+}
+
 /* ---- what one file is ---- */
 
-static void attach_run_json(struct run_file *steps, struct arena *arena)
+static void attach_run_json(struct run_file *steps, const struct tscope_members *members,
+			    struct arena *arena)
 {
 	const char *path = tsi_path_join(arena, tsi_folder_of(steps->path), TSI_STR("run.json"));
 	struct stat found;
 
-	if (stat(path, &found) == 0 ? S_ISREG(found.st_mode) : tsi_may_be_there(path))
+	if (tsi_members_stat(members, path, &found) == 0 ? S_ISREG(found.st_mode)
+							 : tsi_may_be_there(members, path))
 		steps->run_json = path;
 }
 
-static void add_tasted(struct finder *finder, const char *path, bool is_named)
+/* Returns whether it is an archive, which is not added. */
+static bool add_tasted(struct finder *finder, const char *path, bool is_named)
 {
+	struct run_files *files = finder->files;
 	struct run_file *file = add_file(finder, path, is_named);
 
 	if (!file)
-		return;
-	tsi_run_taste(file, &finder->files->arena);
+		return false;
+	tsi_run_taste(file, files->members, &files->arena);
 	if (file->kind == RUN_FILE_STEPS)
-		attach_run_json(file, &finder->files->arena);
+		attach_run_json(file, files->members, &files->arena);
+	if (file->kind != RUN_FILE_ARCHIVE)
+		return false;
+	files->count--;
+	return true;
 }
 
 /* An entry of a folder that is no folder itself. */
@@ -93,13 +116,17 @@ static void add_entry(struct finder *finder, const struct folder_entry *entry)
 {
 	struct tscope_error why;
 
-	if (entry->error) {
+	if (entry->problem) {
+		add_left_out(finder, entry->path,
+			     entry->is_ignored ? RUN_FILE_IGNORED : RUN_FILE_REFUSED,
+			     entry->problem);
+	} else if (entry->error) {
 		tsi_fail(&why, TSCOPE_E_IO, "cannot open: %s", strerror(entry->error));
 		add_unread(finder, entry->path, &why);
 	} else if (!S_ISREG(entry->stat.st_mode)) {
 		add_left_out(finder, entry->path, RUN_FILE_IGNORED, "not a regular file");
 	} else {
-		add_tasted(finder, entry->path, false);
+		(void)add_tasted(finder, entry->path, false);
 	}
 }
 
@@ -118,7 +145,7 @@ static void add_store(struct finder *finder, const char *path, bool is_named,
 }
 
 /* The store among these folders, or NULL. */
-static enum tscope_status find_store(const struct folder *folder,
+static enum tscope_status find_store(const struct finder *finder, const struct folder *folder,
 				     const struct metric_source **source, size_t *index,
 				     struct tscope_error *err)
 {
@@ -127,7 +154,8 @@ static enum tscope_status find_store(const struct folder *folder,
 		if (!tsi_is_folder(&folder->items[i]))
 			continue;
 		*index = i;
-		if (tsi_metric_source_of_folder(source, folder->items[i].path, err) != TSCOPE_OK)
+		if (tsi_metric_source_of_folder(source, folder->items[i].path,
+						finder->files->members, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 	}
 	return TSCOPE_OK;
@@ -163,7 +191,7 @@ static enum tscope_status search_folders(struct finder *finder, const struct fol
 {
 	const struct metric_source *source;
 	size_t store = 0;
-	enum tscope_status status = find_store(folder, &source, &store, err);
+	enum tscope_status status = find_store(finder, folder, &source, &store, err);
 
 	for (size_t i = 0; i < folder->count && status == TSCOPE_OK; i++) {
 		const struct folder_entry *entry = &folder->items[i];
@@ -186,6 +214,7 @@ static enum tscope_status search(struct finder *finder, const char *path, const 
 		.path = path,
 		.prefix = TSI_STR(""),
 		.max_count = finder->max_count - finder->seen_count,
+		.members = finder->files->members,
 	};
 	struct folder folder;
 	enum tscope_status status = tsi_folder_read(&folder, &query, err);
@@ -302,7 +331,7 @@ static enum tscope_status search_folder(struct finder *finder, const char *path,
 	const struct level level = { .device = found->st_dev, .inode = found->st_ino };
 	const struct metric_source *source;
 
-	if (tsi_metric_source_of_folder(&source, path, err) != TSCOPE_OK)
+	if (tsi_metric_source_of_folder(&source, path, finder->files->members, err) != TSCOPE_OK)
 		return TSCOPE_E_NOMEM;
 	if (source) {
 		add_store(finder, path, true, source);
@@ -314,21 +343,140 @@ static enum tscope_status search_folder(struct finder *finder, const char *path,
 	return status;
 }
 
+/* ---- archives ---- */
+
+/* Adds an archive that `in` shows, unless it was added before, and the files in it. */
+static enum tscope_status search_archive(struct finder *finder, const char *path, struct input *in,
+					 struct tscope_error *err)
+{
+	struct tscope_members *members = finder->files->members;
+	struct tscope_error why = { 0 };
+	enum tscope_status status = TSCOPE_OK;
+	struct stat found;
+
+	if (tsi_members_find(members, path))
+		tsi_input_close(in);
+	else
+		status = tsi_members_add(members, path, in, &why);
+	if (status == TSCOPE_E_NOMEM)
+		return tsi_fail_nomem(err);
+	if (status != TSCOPE_OK) {
+		add_unread_named(finder, path, &why);
+		return TSCOPE_OK;
+	}
+	status = tsi_members_stat(members, path, &found) == 0
+			 ? search_folder(finder, path, &found, err)
+			 : TSCOPE_OK;
+	const struct member *archive = tsi_members_find(members, path);
+	if (archive && archive->end)
+		add_unread(finder, path, archive->end);
+	return status;
+}
+
+/* Opens an archive, or what may be one: its bytes. NULL: it cannot be opened, why is filled. */
+static struct input *show_archive(struct finder *finder, const char *path, struct tscope_error *why)
+{
+	struct input_options options = *tsi_members_options(finder->files->members);
+	struct input *in = NULL;
+
+	options.archives = INPUT_SHOWS_ARCHIVES;
+	if (tsi_input_open_file(&in, path, &options, why) != TSCOPE_OK)
+		return NULL;
+	return in;
+}
+
+static enum tscope_status open_archive(struct finder *finder, const char *path,
+				       struct tscope_error *err)
+{
+	struct tscope_error why = { 0 };
+	struct input *in = show_archive(finder, path, &why);
+
+	if (in && tsi_input_archive(in))
+		return search_archive(finder, path, in, err);
+	tsi_input_close(in);
+	if (in)
+		tsi_fail(&why, TSCOPE_E_IO, "it changed while it was read");
+	if (why.status == TSCOPE_E_NOMEM)
+		return tsi_fail_nomem(err);
+	add_unread_named(finder, path, &why);
+	return TSCOPE_OK;
+}
+
+/* A pipe can be looked at only once: what is no archive goes to who reads it. */
+static enum tscope_status search_standard_input(struct finder *finder, struct tscope_error *err)
+{
+	struct tscope_members *members = finder->files->members;
+	struct tscope_error why = { 0 };
+	struct input *in = members ? show_archive(finder, "-", &why) : NULL;
+
+	if (in && tsi_input_archive(in))
+		return search_archive(finder, "-", in, err);
+	if (members && !in) {
+		add_unread_named(finder, "-", &why);
+		return TSCOPE_OK;
+	}
+	(void)add_file(finder, "-", true);
+	if (in)
+		tsi_members_keep_input(members, in);
+	return TSCOPE_OK;
+}
+
+/* "ranks.tar/rank0.json", or a folder in it; *found: the archive is there, and holds it. */
+static enum tscope_status search_in_archive(struct finder *finder, const char *path, bool *found,
+					    struct tscope_error *err)
+{
+	struct run_files *files = finder->files;
+	size_t length = files->members ? tsi_member_archive_length(path) : 0;
+	const char *archive = tsi_arena_copy(&files->arena, (struct str){ path, length });
+	struct tscope_error why = { 0 };
+	struct stat about;
+	struct input *in;
+
+	*found = false;
+	if (length == 0)
+		return TSCOPE_OK;
+	if (!tsi_members_find(files->members, archive)) {
+		in = show_archive(finder, archive, &why);
+		if (!in || !tsi_input_archive(in)) {
+			tsi_input_close(in);
+			return TSCOPE_OK;
+		}
+		enum tscope_status status = tsi_members_add(files->members, archive, in, &why);
+		if (status != TSCOPE_OK && err)
+			*err = why;
+		if (status != TSCOPE_OK)
+			return status == TSCOPE_E_NOMEM ? status
+							: tsi_fail_within(err, "%s", archive);
+	}
+	*found = tsi_members_find(files->members, path) != NULL;
+	if (!*found || tsi_members_stat(files->members, path, &about) != 0)
+		return TSCOPE_OK;
+	if (S_ISDIR(about.st_mode))
+		return search_folder(finder, path, &about, err);
+	(void)add_tasted(finder, path, true);
+	return TSCOPE_OK;
+}
+
 static enum tscope_status search_path(struct finder *finder, const char *path,
 				      struct tscope_error *err)
 {
+	bool is_in_archive = false;
 	size_t sibling_count;
 	struct stat found;
 	enum tscope_status status = TSCOPE_OK;
 	int error = stat(path, &found) == 0 ? 0 : errno;
 
 	if (error == 0 && !S_ISDIR(found.st_mode)) {
-		if (S_ISREG(found.st_mode))
-			add_tasted(finder, path, true);
-		else
+		if (!S_ISREG(found.st_mode))
 			(void)add_file(finder, path, true); /* tasting a pipe would empty it */
+		else if (add_tasted(finder, path, true))
+			return open_archive(finder, path, err);
 		return TSCOPE_OK;
 	}
+	if (error == ENOTDIR)
+		status = search_in_archive(finder, path, &is_in_archive, err);
+	if (is_in_archive || status != TSCOPE_OK)
+		return status;
 	if (error == 0)
 		status = search_folder(finder, path, &found, err);
 	if (status == TSCOPE_OK)
@@ -351,7 +499,7 @@ enum tscope_status tsi_find_files(struct run_files *files, const char *const *pa
 		const char *path = tsi_arena_copy(&files->arena, tsi_path_trim(paths[i]));
 
 		if (strcmp(path, "-") == 0)
-			(void)add_file(&finder, path, true);
+			status = search_standard_input(&finder, err);
 		else if (!files->arena.has_failed)
 			status = search_path(&finder, path, err);
 	}

@@ -18,8 +18,9 @@ enum {
 	RUN_HEAD_BYTES = 64 << 10, /* what a file is tasted by */
 };
 
-struct store;         /* run/store.h */
-struct metric_source; /* run/metrics.h */
+struct store;          /* run/store.h */
+struct tscope_members; /* input/members.h */
+struct metric_source;  /* run/metrics.h */
 
 enum run_file_kind {
 	RUN_FILE_TRACE,   /* may be a trace: only reading it will show */
@@ -31,6 +32,7 @@ enum run_file_kind {
 	RUN_FILE_REFUSED, /* known, and not readable as it is (tar, zip): reason has the remedy */
 	RUN_FILE_IGNORED, /* not ours */
 	RUN_FILE_REPORT,  /* a report that was saved as JSON, and named: it is a run by itself */
+	RUN_FILE_ARCHIVE, /* tar or zip, and named: its members take its place */
 };
 
 struct run_file {
@@ -56,13 +58,14 @@ struct run_files {
 	struct run_file *items;
 	size_t count, capacity;
 	size_t max_count; /* set before: limit of entries looked at; 0: FIND_MAX_FILES */
+	struct tscope_members *members; /* set before: archives that are found go here; or NULL */
 };
 
 /*
- * For each path: a file, a folder, or a name P where folders P_rank0, P_rank1 … stand (also beside
- * a folder P). TSCOPE_E_IO: a path does not exist, or is a folder that cannot be read (the message
- * names it); TSCOPE_E_LIMIT. An empty result is no failure. The caller frees files->arena, on
- * failure, too. A file found twice is listed twice: see settle.h.
+ * For each path: a file, a folder, an archive (input/members.h), or a name P where folders P_rank0,
+ * P_rank1 … stand (also beside a folder P). TSCOPE_E_IO: a path does not exist, or is a folder that
+ * cannot be read (the message names it); TSCOPE_E_LIMIT. An empty result is no failure. The caller
+ * frees files->arena, on failure, too. A file found twice is listed twice: see settle.h.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_find_files(struct run_files *files, const char *const *paths,

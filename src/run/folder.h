@@ -6,11 +6,15 @@
 
 #include <sys/stat.h>
 
+struct tscope_members; /* input/members.h */
+
 /* The entries of one folder in the order of names; hidden ones are left out. */
 struct folder_entry {
-	const char *path; /* folder/name */
-	int error;        /* errno: it could not be looked at; else 0 */
-	struct stat stat; /* links are followed */
+	const char *path;    /* folder/name */
+	int error;           /* errno: it could not be looked at; else 0 */
+	struct stat stat;    /* links are followed */
+	const char *problem; /* why a member of an archive is left out; or NULL */
+	bool is_ignored;     /* for a reason that is no loss */
 };
 
 struct folder {
@@ -24,8 +28,11 @@ static inline bool tsi_is_folder(const struct folder_entry *entry)
 	return entry->error == 0 && S_ISDIR(entry->stat.st_mode);
 }
 
-/* May a file or folder be there? Also where it cannot be looked at: reading it then says why. */
-bool tsi_may_be_there(const char *path);
+/*
+ * May a file or folder be there? Also where it cannot be looked at: reading it then says why.
+ * members: as in a folder_query.
+ */
+bool tsi_may_be_there(const struct tscope_members *members, const char *path);
 
 /* Is it a file, or may it be one? */
 static inline bool tsi_may_be_file(const struct folder_entry *entry)
@@ -37,6 +44,7 @@ struct folder_query {
 	const char *path;  /* "": the current folder, which does not show in the paths */
 	struct str prefix; /* only names that begin so */
 	size_t max_count;  /* limit of entries */
+	const struct tscope_members *members; /* where the folder may be in an archive; or NULL */
 };
 
 /*

@@ -131,6 +131,7 @@ const struct metric_source *tsi_metric_source_find(const char *path, struct str 
 }
 
 enum tscope_status tsi_metric_source_of_folder(const struct metric_source **ret, const char *path,
+					       const struct tscope_members *members,
 					       struct tscope_error *err)
 {
 	*ret = NULL;
@@ -139,7 +140,7 @@ enum tscope_status tsi_metric_source_of_folder(const struct metric_source **ret,
 
 		if (!sources[i]->is_folder)
 			continue;
-		if (sources[i]->is_folder(path, &is_this, err) != TSCOPE_OK)
+		if (sources[i]->is_folder(path, members, &is_this, err) != TSCOPE_OK)
 			return TSCOPE_E_NOMEM;
 		if (is_this)
 			*ret = sources[i];
@@ -187,7 +188,8 @@ enum tscope_status tsi_metrics_read(const struct metric_source *source, const ch
 
 	*reading = (struct metric_reading){ .compression = "none" };
 	if (source->is_folder)
-		status = source->is_folder(path, &is_folder, err);
+		status =
+			source->is_folder(path, options ? options->members : NULL, &is_folder, err);
 	if (status == TSCOPE_OK && is_folder) {
 		status = source->read_folder(&file, log, reading, err);
 	} else if (status == TSCOPE_OK) {

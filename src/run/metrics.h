@@ -111,7 +111,8 @@ struct metric_source {
 	 * For stores that are folders: is this one (TSCOPE_E_NOMEM: not known), and reads its
 	 * files. NULL: the store is a file.
 	 */
-	enum tscope_status (*is_folder)(const char *path, bool *is_this, struct tscope_error *err);
+	enum tscope_status (*is_folder)(const char *path, const struct tscope_members *members,
+					bool *is_this, struct tscope_error *err);
 	enum tscope_status (*read_folder)(const struct metric_file *folder, struct metric_log *log,
 					  struct metric_reading *reading, struct tscope_error *err);
 	/* Takes what such a store says of the job into the provenance. TSCOPE_E_IO: not all. */
@@ -131,6 +132,7 @@ const struct metric_source *tsi_metric_source_find(const char *path, struct str 
 /* *ret is the one whose folder this is, or NULL. Fails with TSCOPE_E_NOMEM only. */
 TSI_MUST_CHECK
 enum tscope_status tsi_metric_source_of_folder(const struct metric_source **ret, const char *path,
+					       const struct tscope_members *members,
 					       struct tscope_error *err);
 
 /*

@@ -158,6 +158,7 @@ static enum tscope_status read_metrics(struct input *in, struct str name, struct
 
 /* A walk through all files of a store. */
 struct walk {
+	const struct tscope_members *members; /* the folder may be in an archive; or NULL */
 	size_t root_length; /* of the paths, with the slash: the name stands behind it */
 	size_t left_count;  /* of entries that may still be seen */
 	enum tscope_status (*visit)(struct walk *walk, const char *path, struct tscope_error *err);
@@ -202,6 +203,7 @@ static enum tscope_status walk_folder(struct walk *walk, const char *path, unsig
 		.path = path,
 		.prefix = TSI_STR(""),
 		.max_count = walk->left_count,
+		.members = walk->members,
 	};
 	struct folder folder;
 	enum tscope_status status = tsi_folder_read(&folder, &query, err);
@@ -224,7 +226,9 @@ static size_t root_length(const char *path)
 static enum tscope_status look_at_file(struct walk *walk, const char *path,
 				       struct tscope_error *err)
 {
-	const struct input_options options = { .block_bytes = TASTED_BYTES, .single_thread = true };
+	const struct input_options options = { .block_bytes = TASTED_BYTES,
+					       .single_thread = true,
+					       .members = walk->members };
 	struct str head = { 0 };
 	struct input *in;
 
@@ -242,19 +246,22 @@ static enum tscope_status look_at_file(struct walk *walk, const char *path,
 	return head.length > 0 ? TSCOPE_END : TSCOPE_OK;
 }
 
-static enum tscope_status is_folder(const char *path, bool *is_this, struct tscope_error *err)
+static enum tscope_status is_folder(const char *path, const struct tscope_members *members,
+				    bool *is_this, struct tscope_error *err)
 {
-	struct walk walk = { .left_count = METRIC_MAX_NAMES, .visit = look_at_file };
+	struct walk walk = { .members = members,
+			     .left_count = METRIC_MAX_NAMES,
+			     .visit = look_at_file };
 	struct tscope_error why;
 	enum tscope_status status = TSCOPE_OK;
 
 	*is_this = false;
 	if (tsi_str_equal(tsi_str_of(tsi_base_name(path)), folder_name))
-		status = tsi_is_mlflow_run(path, is_this, err);
+		status = tsi_is_mlflow_run(path, members, is_this, err);
 	if (status != TSCOPE_OK || !*is_this)
 		return status;
 	status = walk_folder(&walk, path, 0, &why);
-	*is_this = walk.is_store || (status == TSCOPE_E_IO && tsi_may_be_there(path));
+	*is_this = walk.is_store || (status == TSCOPE_E_IO && tsi_may_be_there(members, path));
 	return status == TSCOPE_E_NOMEM ? tsi_fail_nomem(err) : TSCOPE_OK;
 }
 
@@ -282,6 +289,7 @@ static enum tscope_status read_folder(const struct metric_file *folder, struct m
 				      struct metric_reading *reading, struct tscope_error *err)
 {
 	struct walk walk = {
+		.members = folder->options ? folder->options->members : NULL,
 		.root_length = root_length(folder->path),
 		.left_count = METRIC_MAX_NAMES,
 		.visit = read_file,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "input/members.h"
 #include "run/file_name.h"
 #include "run/folder.h"
 #include "run/settings.h"
@@ -21,7 +22,8 @@ static const char *path_beside(struct arena *arena, const char *metrics, const c
 	return tsi_path_join(arena, tsi_folder_of(metrics), tsi_str_of(name));
 }
 
-enum tscope_status tsi_is_mlflow_run(const char *metrics, bool *is_run, struct tscope_error *err)
+enum tscope_status tsi_is_mlflow_run(const char *metrics, const struct tscope_members *members,
+				     bool *is_run, struct tscope_error *err)
 {
 	static const char *const names[] = { "meta.yaml", "params", "tags" };
 	struct arena scratch = { 0 };
@@ -29,7 +31,8 @@ enum tscope_status tsi_is_mlflow_run(const char *metrics, bool *is_run, struct t
 
 	*is_run = false;
 	for (size_t i = 0; i < TSI_COUNT_OF(names) && !*is_run; i++)
-		*is_run = stat(path_beside(&scratch, metrics, names[i]), &found) == 0;
+		*is_run = tsi_members_stat(members, path_beside(&scratch, metrics, names[i]),
+					   &found) == 0;
 	enum tscope_status status = tsi_arena_status(&scratch, err);
 	tsi_arena_deinit(&scratch);
 	return status;
@@ -49,7 +52,8 @@ struct describer {
 static void note_lost(struct describer *d, const char *path, const struct tscope_error *why)
 {
 	d->steps->has_failed |= why->status == TSCOPE_E_NOMEM;
-	if (why->status != TSCOPE_E_IO || d->lost.status != TSCOPE_OK || !tsi_may_be_there(path))
+	if (why->status != TSCOPE_E_IO || d->lost.status != TSCOPE_OK ||
+	    !tsi_may_be_there(d->options->members, path))
 		return;
 	d->lost = *why;
 	tsi_fail_within(&d->lost, "%s", path);
@@ -143,6 +147,7 @@ static void read_params(struct describer *d, const char *path)
 		.path = path,
 		.prefix = TSI_STR(""),
 		.max_count = MAX_SETTINGS,
+		.members = d->options->members,
 	};
 	struct folder folder;
 	struct tscope_error why = { 0 };

@@ -9,7 +9,8 @@
 
 /* Does anything that a run has stand there? Fails with TSCOPE_E_NOMEM only. */
 TSI_MUST_CHECK
-enum tscope_status tsi_is_mlflow_run(const char *metrics, bool *is_run, struct tscope_error *err);
+enum tscope_status tsi_is_mlflow_run(const char *metrics, const struct tscope_members *members,
+				     bool *is_run, struct tscope_error *err);
 
 /*
  * Takes name, start and duration of a run into the provenance, and its parameters as the

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "input/members.h"
 #include "run/batch_folder.h"
 #include "run/file_name.h"
 #include "run/taste.h"
@@ -112,7 +113,8 @@ static size_t identify(const struct run_files *files, struct identity *identitie
 		const struct run_file *file = &files->items[i];
 		struct stat found;
 
-		if (!is_used(file) || file->saved || stat(file->path, &found) != 0 ||
+		if (!is_used(file) || file->saved ||
+		    tsi_members_stat(files->members, file->path, &found) != 0 ||
 		    !(S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)))
 			continue;
 		identities[count++] = (struct identity){

@@ -328,11 +328,19 @@ struct head {
 	bool is_refused; /* nothing of it can be read; the verdict says why */
 };
 
+enum { LEAST_BLOCK_BYTES = 4096 };
+
 /* Looks at so many bytes; where memory runs out the arena says so. To be followed by close. */
-static struct head open_head(const struct run_file *file, size_t count, size_t block_bytes,
-			     struct verdict *verdict, struct arena *arena)
+static struct head open_head(const struct run_file *file, const struct tscope_members *members,
+			     size_t count, struct verdict *verdict, struct arena *arena)
 {
-	const struct input_options options = { .single_thread = true, .block_bytes = block_bytes };
+	const struct input_options options = {
+		.single_thread = true,
+		.block_bytes = count < LEAST_BLOCK_BYTES ? LEAST_BLOCK_BYTES : count,
+		.archives =
+			file->is_named && members ? INPUT_SHOWS_ARCHIVES : INPUT_REFUSES_ARCHIVES,
+		.members = members,
+	};
 	struct head head = { 0 };
 	enum tscope_status status =
 		tsi_input_open_file(&head.in, file->path, &options, &verdict->why);
@@ -346,22 +354,26 @@ static struct head open_head(const struct run_file *file, size_t count, size_t b
 	return head;
 }
 
-static void taste_bytes(struct run_file *file, struct verdict *verdict, struct arena *arena)
+static void taste_bytes(struct run_file *file, const struct tscope_members *members,
+			struct verdict *verdict, struct arena *arena)
 {
-	struct head head = open_head(file, RUN_HEAD_BYTES, RUN_HEAD_BYTES, verdict, arena);
+	struct head head = open_head(file, members, RUN_HEAD_BYTES, verdict, arena);
 
 	verdict->kind = head.is_refused ? RUN_FILE_REFUSED
-					: kind_of_head(file, head.bytes, head.is_whole, verdict);
+			: tsi_input_archive(head.in)
+				? RUN_FILE_ARCHIVE
+				: kind_of_head(file, head.bytes, head.is_whole, verdict);
 	if (verdict->kind == RUN_FILE_IGNORED)
 		verdict->loss = loss_of_head(head.bytes, head.is_whole);
 	tsi_input_close(head.in);
 }
 
 /* As taste_bytes(), of a file that is ours only if it is a capture. */
-static void taste_capture(const struct run_file *file, struct verdict *verdict, struct arena *arena)
+static void taste_capture(const struct run_file *file, const struct tscope_members *members,
+			  struct verdict *verdict, struct arena *arena)
 {
-	enum { BLOCK_BYTES = 4096, MAGIC_BYTES = 7 };
-	struct head head = open_head(file, MAGIC_BYTES, BLOCK_BYTES, verdict, arena);
+	enum { MAGIC_BYTES = 7 };
+	struct head head = open_head(file, members, MAGIC_BYTES, verdict, arena);
 
 	verdict->kind = head.is_refused             ? RUN_FILE_REFUSED
 			: tsi_is_memray(head.bytes) ? RUN_FILE_MEMORY
@@ -423,7 +435,7 @@ static void leave_out(struct run_file *file, const struct verdict *verdict, stru
 }
 
 /* Event files have a host's name at their end. */
-static bool is_foreign_by_name(const char *path)
+bool tsi_is_foreign_by_name(const char *path)
 {
 	return has_ending(path, foreign_endings, TSI_COUNT_OF(foreign_endings)) &&
 	       !tsi_metric_source_find(path, (struct str){ 0 }, METRIC_TASTE_CERTAIN);
@@ -462,12 +474,12 @@ static void keep_failure(struct run_file *file, const struct verdict *verdict, s
 	file->unread = unread;
 }
 
-void tsi_run_taste(struct run_file *file, struct arena *arena)
+void tsi_run_taste(struct run_file *file, const struct tscope_members *members, struct arena *arena)
 {
 	struct verdict verdict = { 0 };
 
 	if (file->is_named) {
-		taste_bytes(file, &verdict, arena);
+		taste_bytes(file, members, &verdict, arena);
 		keep_failure(file, &verdict, arena);
 		file->kind = verdict.kind == RUN_FILE_REFUSED || verdict.kind == RUN_FILE_IGNORED
 				     ? RUN_FILE_TRACE
@@ -476,14 +488,14 @@ void tsi_run_taste(struct run_file *file, struct arena *arena)
 			file->reason = saved_report;
 		return;
 	}
-	if (is_foreign_by_name(file->path)) {
+	if (tsi_is_foreign_by_name(file->path)) {
 		tsi_run_leave_out(file, RUN_FILE_IGNORED, name_foreign(file, &verdict), arena);
 		return;
 	}
 	if (has_ending(file->path, capture_endings, TSI_COUNT_OF(capture_endings)))
-		taste_capture(file, &verdict, arena);
+		taste_capture(file, members, &verdict, arena);
 	else
-		taste_bytes(file, &verdict, arena);
+		taste_bytes(file, members, &verdict, arena);
 	keep_failure(file, &verdict, arena);
 	judge_found(file, &verdict, arena);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "decode/plain/plain_reader.h"
+#include "input/members.h"
 #include "run/file_name.h"
 #include "run/find.h"
 #include "run/folder.h"
@@ -79,6 +80,19 @@ static enum tscope_status read_file(struct node_modules *modules, const char *pa
 	return status == TSCOPE_OK ? tsi_node_modules_init(modules, plain, err) : status;
 }
 
+/* The folder of a trace, or the one around it: in an archive by its name, without "..". */
+static const char *path_beside(struct arena *arena, struct str trace_folder, bool is_above,
+			       const struct tscope_members *members)
+{
+	struct str folder = tsi_folder_above(trace_folder);
+	const char *path = tsi_arena_copy(arena, folder);
+
+	if (!members || !tsi_members_find(members, path))
+		return tsi_arena_print(arena, "%.*s%s", (int)trace_folder.length, trace_folder.data,
+				       is_above ? "../" : "");
+	return is_above ? tsi_arena_copy(arena, tsi_folder_above(folder)) : path;
+}
+
 /* above: the folder is "..", or the one around that of the trace. */
 static enum tscope_status read_beside(struct node_modules *modules, struct str trace_folder,
 				      bool is_above, int64_t rank,
@@ -88,10 +102,10 @@ static enum tscope_status read_beside(struct node_modules *modules, struct str t
 	struct folder folder = { 0 };
 	struct arena arena = { 0 };
 	struct folder_query query = {
-		.path = tsi_arena_print(&arena, "%.*s%s", (int)trace_folder.length,
-					trace_folder.data, is_above ? "../" : ""),
+		.path = path_beside(&arena, trace_folder, is_above, options->members),
 		.prefix = TSI_STR(PREFIX),
 		.max_count = MAX_CANDIDATES,
+		.members = options->members,
 	};
 	enum tscope_status status = TSCOPE_OK;
 

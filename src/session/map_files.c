@@ -11,7 +11,7 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/queue.h"
-#include "input/input.h"
+#include "input/members.h"
 #include "run/file_name.h"
 #include "run/settle.h"
 #include "session/open_trace.h"
@@ -30,8 +30,9 @@ struct reading {
 
 struct tscope_map {
 	struct tscope_run_options options;
-	struct run_files files; /* those of the shard */
-	struct arena arena;     /* of the readings */
+	struct run_files files;         /* those of the shard */
+	struct tscope_members *members; /* of archives among them */
+	struct arena arena;             /* of the readings */
 	struct reading *readings;
 	size_t reading_count;
 };
@@ -87,7 +88,10 @@ enum tscope_status tscope_map_open(struct tscope_map **ret, const char *const *p
 		return status;
 	if (options)
 		map->options = *options;
-	status = tsi_find_files(&map->files, paths, count, err);
+	status = tsi_open_archives(&map->members, &map->options.trace, err);
+	map->files.members = map->members;
+	if (status == TSCOPE_OK)
+		status = tsi_find_files(&map->files, paths, count, err);
 	if (status == TSCOPE_OK)
 		status = check_kinds(&map->files, err);
 	if (status == TSCOPE_OK) {
@@ -117,6 +121,7 @@ void tscope_map_free(struct tscope_map *map)
 		return;
 	forget_readings(map);
 	tsi_arena_deinit(&map->files.arena);
+	tsi_members_free(map->members);
 	free(map);
 }
 
@@ -260,7 +265,7 @@ static bool find_source(struct rank_source *ret, const struct tscope_map *map, s
 	struct stat found = { 0 };
 
 	*ret = (struct rank_source){ .file = *file, .options = map->options };
-	if (strcmp(file->path, "-") != 0 && stat(file->path, &found) != 0)
+	if (strcmp(file->path, "-") != 0 && tsi_members_stat(map->members, file->path, &found) != 0)
 		return false;
 	ret->file.path = tsi_source_name(file->path, &map->options.trace);
 	ret->file_bytes = S_ISREG(found.st_mode) ? (uint64_t)found.st_size : 0;
@@ -268,9 +273,13 @@ static bool find_source(struct rank_source *ret, const struct tscope_map *map, s
 }
 
 /* Is the file that was saved younger? */
-static bool is_younger(const char *saved_path, const char *path)
+static bool is_younger(const struct tscope_map *map, const char *saved_path, const char *path)
 {
+	const struct member *member = tsi_members_find(map->members, path);
 	struct stat saved, source;
+
+	if (member)
+		path = member->archive_path;
 
 	if (stat(saved_path, &saved) != 0 || stat(path, &source) != 0)
 		return false;
@@ -296,7 +305,7 @@ bool tscope_map_is_done(const struct tscope_map *map, size_t index, const char *
 	struct str bytes;
 	size_t length;
 	bool is_done =
-		find_source(&source, map, index) && is_younger(saved_path, source.file.path) &&
+		find_source(&source, map, index) && is_younger(map, saved_path, source.file.path) &&
 		tsi_rank_file_bytes(&bytes, saved_path, &map->options.trace, &arena, NULL) ==
 			TSCOPE_OK &&
 		tsi_rank_record_measure(bytes, tsi_rank_schema(), &length, NULL) == TSCOPE_OK &&

@@ -17,6 +17,7 @@
 #include "base/queue.h"
 #include "decode/plain/plain_reader.h"
 #include "hang/hang_file.h"
+#include "input/members.h"
 #include "run/file_name.h"
 #include "run/find.h"
 #include "session/open_trace.h"
@@ -52,7 +53,8 @@ struct dump_files {
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-static void add_file(struct dump_files *files, const char *path, bool is_named)
+static void add_file(struct dump_files *files, const char *path, bool is_named,
+		     const struct tscope_members *members)
 {
 	struct dump_file *file = tsi_arena_push(&files->arena, &files->items, &files->count,
 						&files->capacity, sizeof(*file));
@@ -62,8 +64,8 @@ static void add_file(struct dump_files *files, const char *path, bool is_named)
 		return;
 	file->path = tsi_arena_copy(&files->arena, tsi_str_of(path));
 	file->is_named = is_named;
-	if (strcmp(path, "-") != 0 && stat(path, &found) == 0 && found.st_mtim.tv_sec > 0 &&
-	    found.st_mtim.tv_sec < INT64_MAX / 2000000000)
+	if (strcmp(path, "-") != 0 && tsi_members_stat(members, path, &found) == 0 &&
+	    found.st_mtim.tv_sec > 0 && found.st_mtim.tv_sec < INT64_MAX / 2000000000)
 		file->written_ns =
 			(int64_t)found.st_mtim.tv_sec * STALE_NS_PER_S + found.st_mtim.tv_nsec;
 }
@@ -342,7 +344,7 @@ enum tscope_status tsi_hang_open(struct tscope_hang **ret, const struct run_file
 	struct dump_files files = { .items = NULL };
 
 	for (size_t i = 0; i < found->count; i++)
-		add_file(&files, found->items[i].path, found->items[i].is_named);
+		add_file(&files, found->items[i].path, found->items[i].is_named, found->members);
 	for (size_t i = 0; i < files.count; i++)
 		files.items[i].is_refused = found->items[i].kind == RUN_FILE_REFUSED;
 	return judge_files(ret, &files, path, options, err);
@@ -352,10 +354,16 @@ enum tscope_status tscope_hang_open(struct tscope_hang **ret, const char *const 
 				    size_t path_count, const struct tscope_trace_options *options,
 				    struct tscope_error *err)
 {
+	struct tscope_trace_options own = options ? *options : (struct tscope_trace_options){ 0 };
+	struct tscope_members *members = NULL;
 	struct run_files found = { .items = NULL };
 	struct tscope_hang *hang = NULL;
-	enum tscope_status status = tsi_find_files(&found, paths, path_count, err);
+	enum tscope_status status = tsi_open_archives(&members, &own, err);
 	size_t kept = 0;
+
+	found.members = members;
+	if (status == TSCOPE_OK)
+		status = tsi_find_files(&found, paths, path_count, err);
 
 	for (size_t i = 0; i < found.count; i++)
 		if (found.items[i].is_named || found.items[i].kind == RUN_FILE_DUMP ||
@@ -363,7 +371,8 @@ enum tscope_status tscope_hang_open(struct tscope_hang **ret, const char *const 
 			found.items[kept++] = found.items[i];
 	found.count = kept;
 	if (status == TSCOPE_OK)
-		status = tsi_hang_open(&hang, &found, paths[0], options, err);
+		status = tsi_hang_open(&hang, &found, paths[0], &own, err);
+	tsi_members_free(members);
 	tsi_arena_deinit(&found.arena);
 	return return_judged(ret, hang, status, err);
 }
@@ -378,7 +387,7 @@ enum tscope_status tscope_hang_open_memory(struct tscope_hang **ret,
 	enum tscope_status status;
 
 	for (size_t i = 0; i < count; i++) {
-		add_file(&files, dumps[i].name, true);
+		add_file(&files, dumps[i].name, true, NULL);
 		if (files.count > i) {
 			files.items[i].data = dumps[i].data;
 			files.items[i].length = dumps[i].length;

@@ -33,6 +33,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "run/settle.h"
+#include "session/open_trace.h"
 
 /* ---- group ---- */
 
@@ -261,8 +262,13 @@ enum tscope_status tsi_session_open(struct session *session, const char *const *
 {
 	static const struct tscope_run_options defaults = { 0 };
 
-	*session = (struct session){ .options = options ? options : &defaults };
-	enum tscope_status status = tsi_find_files(&session->found, paths, count, err);
+	*session =
+		(struct session){ .own = options ? *options : defaults, .options = &session->own };
+	enum tscope_status status = tsi_open_archives(&session->members, &session->own.trace, err);
+
+	session->found.members = session->members;
+	if (status == TSCOPE_OK)
+		status = tsi_find_files(&session->found, paths, count, err);
 
 	if (status != TSCOPE_OK)
 		return status;

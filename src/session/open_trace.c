@@ -20,10 +20,25 @@
 #include "base/queue.h"
 #include "decode/events/format.h"
 #include "decode/foreign.h"
+#include "input/members.h"
 #include "model/trace/builder.h"
 #include "model/trace/node_modules.h"
+#include "run/taste.h"
 #include "session/graph_annotations.h"
 #include "timeline/host_kinds.h"
+
+enum tscope_status tsi_open_archives(struct tscope_members **ret,
+				     struct tscope_trace_options *options, struct tscope_error *err)
+{
+	const struct input_options input_options = tsi_input_options_of(options);
+	enum tscope_status status = tsi_members_new(ret, &input_options, err);
+
+	if (status != TSCOPE_OK)
+		return status;
+	tsi_members_leave(*ret, tsi_is_foreign_by_name);
+	options->members = *ret;
+	return TSCOPE_OK;
+}
 
 void tsi_report_progress(void *data)
 {
@@ -40,6 +55,7 @@ struct input_options tsi_input_options_of(const struct tscope_trace_options *opt
 		.single_thread = options->thread_count == 1,
 		.thread_count = options->thread_count,
 		.max_output_bytes = options->max_output_bytes,
+		.members = options->members,
 	};
 }
 

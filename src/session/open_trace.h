@@ -33,6 +33,15 @@ const char *tsi_source_name(const char *path, const struct tscope_trace_options 
 /* How a file is to be opened, as far as the options of a trace say it. */
 struct input_options tsi_input_options_of(const struct tscope_trace_options *options);
 
+/*
+ * A new set of archives, which the options lead to from now on; the caller frees it, on failure,
+ * too. Whoever finds files adds those among them.
+ */
+TSI_MUST_CHECK
+enum tscope_status tsi_open_archives(struct tscope_members **ret,
+				     struct tscope_trace_options *options,
+				     struct tscope_error *err);
+
 /* The data of tsi_report_progress(), which looks how far the input is and passes that on. */
 struct progress_report {
 	const struct tscope_trace_options *options; /* with a progress */

@@ -124,8 +124,8 @@ static enum tscope_status take_options(struct expansion *expansion,
 	if (status != TSCOPE_OK || expansion->has_options)
 		return status;
 	expansion->has_options = true;
-	session->mapped = options;
-	session->options = &session->mapped;
+	session->own = options;
+	session->options = &session->own;
 	return TSCOPE_OK;
 }
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "input/members.h"
+
 enum { NOTE_CHARS = 1024 }; /* has a path in it, and words */
 
 /* The readings of a file: of all of it and, where Composer merged ranks, of each rank. */
@@ -33,6 +35,8 @@ void tsi_session_deinit(struct session *session)
 		if (session->readings[i])
 			forget(session->readings[i]);
 	tsi_arena_deinit(&session->arena);
+	tsi_members_free(session->members);
+	session->members = session->found.members = NULL;
 }
 
 static void keep_source(struct session *session, const char *path)
@@ -45,15 +49,29 @@ static void keep_source(struct session *session, const char *path)
 		*source = path;
 }
 
+/* The archive in place of its members, once for those that stand together. */
+static void keep_file(struct session *session, const char *path)
+{
+	const struct run_paths *sources = &session->sources;
+	const struct member *member = tsi_members_find(session->members, path);
+
+	if (!member)
+		keep_source(session, path);
+	else if (sources->count == 0 ||
+		 strcmp(sources->items[sources->count - 1], member->archive_path) != 0)
+		keep_source(session, tsi_arena_copy(&session->found.arena,
+						    tsi_str_of(member->archive_path)));
+}
+
 void tsi_session_keep_sources(struct session *session)
 {
 	for (size_t i = 0; i < session->found.count; i++) {
 		const struct run_file *file = &session->found.items[i];
 
 		if (file->kind != RUN_FILE_IGNORED)
-			keep_source(session, file->path);
+			keep_file(session, file->path);
 		if (file->run_json)
-			keep_source(session, file->run_json);
+			keep_file(session, file->run_json);
 	}
 }
 

@@ -20,7 +20,8 @@ struct session {
 	struct run_paths sources;  /* as tscope_run_source(); in the arena of what was found */
 	struct reading **readings; /* by id of the file; NULL: it was not read */
 	struct arena arena;
-	struct tscope_run_options mapped; /* options, where files were mapped with some */
+	struct tscope_members *members; /* of archives among what was found */
+	struct tscope_run_options own;  /* options with the archives, or as files were mapped */
 };
 
 /*

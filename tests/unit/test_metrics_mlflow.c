@@ -124,7 +124,7 @@ static bool is_store(const char *path)
 {
 	const struct metric_source *source;
 
-	assert_int_equal(tsi_metric_source_of_folder(&source, path, NULL), TSCOPE_OK);
+	assert_int_equal(tsi_metric_source_of_folder(&source, path, NULL, NULL), TSCOPE_OK);
 	return source != NULL;
 }
 
@@ -137,7 +137,7 @@ static enum tscope_status read_store(struct metric_log *log, const char *path,
 	enum tscope_status status = tsi_metric_log_init(log, err);
 
 	if (status == TSCOPE_OK)
-		status = tsi_metric_source_of_folder(&source, path, err);
+		status = tsi_metric_source_of_folder(&source, path, NULL, err);
 	if (status != TSCOPE_OK)
 		return status;
 	assert_non_null(source);

@@ -215,7 +215,7 @@ static void the_build_describes_itself(void **state)
 	assert_true(*tscope_version());
 	while (tscope_build_feature(count))
 		assert_true(*tscope_build_feature(count++));
-	assert_int_equal(count, 6); /* zlib, isa-l, zstd, lz4, libyaml, libiberty */
+	assert_int_equal(count, 7); /* zlib, isa-l, zstd, lz4, libyaml, libiberty, libarchive */
 	assert_null(tscope_build_feature(SIZE_MAX));
 }
 

@@ -120,7 +120,7 @@ static void taste(struct run_file *file, size_t i, bool is_named)
 				   .path = cases[i].name,
 				   .name_rank = tsi_rank_of_path(cases[i].name) };
 	put_bytes(file->path, cases[i].data, cases[i].length);
-	tsi_run_taste(file, &arena);
+	tsi_run_taste(file, NULL, &arena);
 	assert_false(arena.has_failed);
 }
 
