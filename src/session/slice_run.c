@@ -79,6 +79,8 @@ static enum tscope_status add_traces(struct run_slice *slice, struct tscope_erro
 	enum tscope_status status = TSCOPE_OK;
 	size_t rank = 0;
 
+	/* Behind the events of one rank stand those of the next. */
+	slice->slicer.leaves_metadata = true;
 	for (size_t i = 0; i < members->step_item_count && status == TSCOPE_OK; i++) {
 		const struct loaded *loaded = tsi_member(members, i);
 
@@ -90,7 +92,6 @@ static enum tscope_status add_traces(struct run_slice *slice, struct tscope_erro
 		status = add_window(slice, rank, loaded, err);
 		if (status == TSCOPE_E_EMPTY) /* this window has none of the steps */
 			status = TSCOPE_OK;
-		slice->slicer.leaves_metadata = true;
 	}
 	if (status == TSCOPE_OK && !slice->slicer.has_events)
 		return tsi_fail(err, TSCOPE_E_EMPTY, "no rank has a trace with such a step");
