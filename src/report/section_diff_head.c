@@ -273,8 +273,14 @@ static void put_findings(const struct panel *panel)
 
 	if (*counts == '\0')
 		return;
-	snprintf(text, sizeof(text), "%s%s%.300s", counts, is_bad ? ": " : "",
-		 is_bad ? tsi_change_text(&finding, "title") : "");
+	const char *kind = tsi_change_text(&finding, "change");
+	const char *title = tsi_change_text(&finding, "title");
+	if (!is_bad)
+		snprintf(text, sizeof(text), "%s", counts);
+	else if (strchr(counts, ','))
+		snprintf(text, sizeof(text), "%s; %s: %.300s", counts, kind, title);
+	else
+		snprintf(text, sizeof(text), "%s: %.300s", counts, title);
 	tsi_str_drop_partial(text);
 	tsi_doc_line(panel->doc, DOC_CHANGE, is_bad ? DOC_BAD : DOC_GOOD, "FINDINGS", "%s", text);
 }
