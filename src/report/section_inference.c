@@ -65,12 +65,15 @@ static const char *phase_text(const struct panel *panel, const char *phase)
 		const char *id = phase_fact(panel, phase, figures[i].fact);
 		bool is_same = i == 1 && count == 1; /* as the median */
 
-		/* Unrecorded waiting makes the rate meaningless, not the latency. */
+		/* Unrecorded waiting makes the rate meaningless, and is in the latency. */
 		bool is_doubted = i == 3 && tsi_panel_doubt(panel, id);
+		const char *rate = phase_fact(panel, phase, "tokens_per_second");
+		bool is_waiting = i == 0 && tsi_panel_doubt(panel, rate);
 
 		if (!is_same && !is_doubted && tsi_panel_has(panel, id))
-			tsi_panel_append(panel, &text, " · %s%s%s", figures[i].before,
-					 tsi_panel_number(panel, id), figures[i].after);
+			tsi_panel_append(panel, &text, " · %s%s%s%s", figures[i].before,
+					 tsi_panel_number(panel, id), figures[i].after,
+					 is_waiting ? " with unrecorded waiting" : "");
 	}
 	const char *bound = count > 0 ? bound_text(panel, phase) : NULL;
 	if (bound)
