@@ -24,8 +24,9 @@ const struct rule tsi_rule_timing_optimizer_heavy = {
 		.meaning = "An update reads and writes each weight a few times. An optimizer "
 			   "that walks over the parameters one by one launches thousands of "
 			   "small kernels for it.",
-		.advice = "pass fused=True (or foreach=True) to the optimizer; accumulate "
-			  "gradients over several batches if its share stays high",
+		.advice = "pass fused=True to the optimizer (on the CPU from PyTorch 2.4 on), or "
+			  "foreach=True on a GPU; accumulate gradients over several batches if "
+			  "its share stays high",
 		.example = "A step of 100 ms spends 20 ms in the optimizer: the share is 0.20, a "
 			   "finding of severity low.",
 		.parameters = {
