@@ -173,13 +173,26 @@ static TSI_NOINLINE bool take_row(struct builder *b, const struct raw_repeat *ev
 	return keep_status(b, status, err);
 }
 
+/* Whether an event differs from the first in sizes and addresses alone: the host's are not kept. */
+static inline bool has_sizes_only(const struct raw_repeat *event)
+{
+	for (uint32_t i = 0; i < event->number_count; i++) {
+		uint16_t arg = event->numbers[i].arg;
+		if (arg != ARG_ADDRESS && arg != ARG_ALLOCATED && arg != ARG_BLOCK_BYTES &&
+		    arg != ARG_RESERVED)
+			return false;
+	}
+	return true;
+}
+
 /* Takes an event that becomes no row but has a time. Not inlined, as points need more stack. */
 static TSI_NOINLINE bool take_moment(struct builder *b, const struct raw_repeat *event,
 				     enum tscope_status *status, struct tscope_error *err)
 {
 	const struct known_kind *known = &b->known[event->kind];
 	struct known_numbers numbers = known->first;
-	if (!read_numbers(known, event, &numbers))
+	if (known->use == KNOWN_POINT ? !read_numbers(known, event, &numbers)
+				      : !has_sizes_only(event))
 		return false;
 	tsi_count_event(b, known->category);
 	if (is_timed(b, event) && known->use == KNOWN_POINT) {
