@@ -18,6 +18,19 @@ struct tscope_trace;
 
 struct tscope_members;
 
+/*
+ * A file for what spans take beyond memory_limit. It has no name and is gone with the process;
+ * traces may share it, in several threads, too. Linux alone has it: TSCOPE_E_UNSUPPORTED elsewhere.
+ */
+struct tscope_spill;
+
+/* Opens one in a folder; TSCOPE_E_IO: the folder refuses it, or is memory itself (tmpfs). */
+enum tscope_status tscope_spill_open(struct tscope_spill **ret, const char *folder,
+				     struct tscope_error *err);
+
+/* Once its traces are freed. NULL is fine. */
+void tscope_spill_free(struct tscope_spill *spill);
+
 struct tscope_trace_options {
 	/* Threads that may work, this one included; 0: as many as help; 1: no other. */
 	unsigned thread_count;
@@ -36,10 +49,12 @@ struct tscope_trace_options {
 	unsigned max_depth;        /* nesting of JSON values */
 	size_t max_names;          /* distinct names */
 	/*
-	 * Bytes that the spans of a trace may take, 0: any. Operators are given up first, and
-	 * the diagnostic unkept_operator counts them; then reading ends, as at other limits.
+	 * Bytes that the spans of a trace may take in memory, 0: any. `spill` takes more.
+	 * Without it, or where its disk is full, operators are given up first, and the
+	 * diagnostic unkept_operator counts them; then reading ends, as at other limits.
 	 */
 	size_t memory_limit;
+	struct tscope_spill *spill; /* NULL: none */
 	/*
 	 * Called now and then during the reading, in one of the threads at a time:
 	 * bytes taken from the source, its size (0: not known, a pipe), and bytes

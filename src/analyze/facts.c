@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/trace/trace.h"
 
 static enum tscope_status make_room(struct fact_sheet *sheet, const struct tscope_analyzer_def *def,
 				    struct tscope_error *err)
@@ -59,6 +60,7 @@ enum tscope_status tsi_fill_sheet(const struct analyzer *analyzer,
 	enum tscope_status status = tsi_fact_sheet_init(sheet, &analyzer->def, err);
 	if (status != TSCOPE_OK)
 		return status;
+	sheet->scratch.spill = scope->trace ? scope->trace->spill : NULL;
 	analyzer->fill(scope, sheet);
 	status = tsi_fact_sheet_status(sheet, err);
 	tsi_arena_deinit(&sheet->scratch);

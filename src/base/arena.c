@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks from malloc in a ring. Small pieces are cut off the newest block for such; a piece that is
- * large has a block of its own, so that a growing array is moved by realloc() and leaves no copy.
+ * Blocks in a ring. Small pieces are cut off the newest block for such; a piece that is
+ * large has a block of its own, so that a growing array is moved as a whole and leaves no copy.
  */
 #include "base/arena.h"
 
 #include "base/ckd.h"
+#include "base/column.h"
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -68,11 +69,14 @@ static void link_block(struct arena *arena, struct arena_block *block)
 
 static void *add_block(struct arena *arena, size_t bytes, bool is_zeroed)
 {
-	struct arena_block *block;
+	struct arena_block *block = NULL;
 
 	if (tsi_ckd_add(&bytes, bytes, (size_t)HEADER_BYTES))
 		return fail(arena);
-	block = is_zeroed ? calloc(1, bytes) : malloc(bytes);
+	if (is_zeroed)
+		block = tsi_column_new(arena->spill, bytes);
+	else if (!tsi_column_make(&block, arena->spill, bytes, 1))
+		return fail(arena);
 	if (!block)
 		return fail(arena);
 	link_block(arena, block);
@@ -112,9 +116,9 @@ static void *move_block(struct arena *arena, void *items, size_t bytes)
 {
 	struct arena_block *block = block_of(items);
 	bool is_newest = arena->blocks == block, is_only = block->older == block;
-	struct arena_block *moved = realloc(block, HEADER_BYTES + bytes);
+	struct arena_block *moved = block;
 
-	if (!moved)
+	if (!tsi_column_make(&moved, arena->spill, HEADER_BYTES + bytes, 1))
 		return fail(arena);
 	if (is_only)
 		moved->older = moved->newer = moved;
@@ -202,7 +206,7 @@ void tsi_arena_deinit(struct arena *arena)
 		arena->blocks->newer->older = NULL; /* the oldest: the ring's end */
 	for (struct arena_block *block = arena->blocks, *older; block; block = older) {
 		older = block->older;
-		free(block);
+		tsi_column_free(block);
 	}
-	*arena = (struct arena){ 0 };
+	*arena = (struct arena){ .spill = arena->spill };
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <tscope/error.h>
 
+struct tscope_spill;
+
 /*
  * Memory that is freed all at once, with the thing it belongs to: a trace's tables, a world, an
  * analysis, the scratch room of one analyzer.
@@ -30,9 +32,10 @@ struct arena {
 	struct arena_block *blocks; /* a ring through all of them, newest first; or NULL */
 	char *free, *end;           /* what is left of the block that small pieces come from */
 	bool has_failed;
+	struct tscope_spill *spill; /* for large pieces (base/column.h); NULL: none */
 };
 
-/* Frees everything, and the failure is forgotten. Fine on a zeroed struct. */
+/* Frees everything; the failure is forgotten, `spill` not. Fine on a zeroed struct. */
 void tsi_arena_deinit(struct arena *arena);
 
 /*

@@ -2,22 +2,20 @@
 /* Sets of numbers as bits, whose members are counted word by word. */
 #include "base/bit_set.h"
 
-#include <stdlib.h>
+#include "base/column.h"
 
-#include "base/array.h"
-
-enum tscope_status tsi_bit_set_init(struct bit_set *set, uint32_t limit, struct tscope_error *err)
+bool tsi_bit_set_init(struct bit_set *set, struct tscope_spill *spill, uint32_t limit)
 {
 	*set = (struct bit_set){ .word_count = limit / TSI_WORD_BITS + 1 };
-	if (tsi_array_new(&set->words, set->word_count, sizeof(*set->words), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	return tsi_array_new(&set->ranks, set->word_count, sizeof(*set->ranks), err);
+	set->words = tsi_column_new(spill, set->word_count * sizeof(*set->words));
+	set->ranks = tsi_column_new(spill, set->word_count * sizeof(*set->ranks));
+	return set->words && set->ranks;
 }
 
 void tsi_bit_set_deinit(struct bit_set *set)
 {
-	free(set->words);
-	free(set->ranks);
+	tsi_column_free(set->words);
+	tsi_column_free(set->ranks);
 	*set = (struct bit_set){ 0 };
 }
 

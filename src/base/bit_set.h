@@ -7,13 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tscope/error.h>
 
 /*
  * A set of some of the numbers below a limit, a bit for each. Once all are in it, its members
  * are numbered in ascending order: what is known of them needs no room for all the others.
  *
- *	status = tsi_bit_set_init(&set, limit, err);
+ *	has_memory = tsi_bit_set_init(&set, NULL, limit);
  *	tsi_bit_set_add(&set, number);  …
  *	member_count = tsi_bit_set_close(&set);
  *	if (tsi_bit_set_has(&set, number))
@@ -26,6 +25,8 @@ struct bit_set {
 	size_t word_count;
 };
 
+struct tscope_spill;
+
 enum { TSI_WORD_BITS = 64 };
 
 /* Without the processor's instruction, which not all have, the compiler would call a function. */
@@ -37,8 +38,9 @@ static inline uint32_t tsi_count_bits(uint64_t bits)
 	return (uint32_t)((bits * 0x0101010101010101u) >> 56);
 }
 
+/* An empty set, in the file if it is large and there is one (base/column.h). False: no memory. */
 TSI_MUST_CHECK
-enum tscope_status tsi_bit_set_init(struct bit_set *set, uint32_t limit, struct tscope_error *err);
+bool tsi_bit_set_init(struct bit_set *set, struct tscope_spill *spill, uint32_t limit);
 void tsi_bit_set_deinit(struct bit_set *set); /* fine on a zeroed struct */
 
 /* How many there are; none may be added afterwards. */

@@ -76,6 +76,9 @@ static enum exit_code judge(struct loaded *file, const char *path, const struct 
 				   tscope_trace_info(file->trace)->dropped_count, "events" };
 	enum exit_code code = worse(judge_loss(path, &loss, options->strict),
 				    judge_warmup(path, file->analysis, options));
+
+	say_unkept(path, tscope_trace_diagnostic(file->trace, TSCOPE_DIAGNOSTIC_unkept_operator),
+		   options);
 	enum exit_code diagnosed = diagnose(&file->diagnosis, file->analysis, options);
 
 	if (diagnosed != EXIT_CODE_OK)

@@ -183,6 +183,9 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
 					      &(struct loss){ input.damage, input.dropped_count,
 							      tscope_input_kind_unit(input.kind) },
 					      is_strict));
+		if (input.diagnostics)
+			say_unkept(input.path, input.diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator],
+				   options);
 	}
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);

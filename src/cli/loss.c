@@ -28,6 +28,18 @@ enum exit_code judge_warmup(const char *path, const struct tscope_analysis *anal
 	return options->strict ? EXIT_CODE_INPUT : EXIT_CODE_OK;
 }
 
+void say_unkept(const char *path, uint64_t count, const struct options *options)
+{
+	char text[400];
+
+	if (count == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " operators were not kept (limit: memory-limit): %s", count,
+		 *options->spill_lack ? options->spill_lack : "nor is there room on the disk");
+	say_about(path, text, "");
+}
+
 enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict)
 {
 	if (loss->damage)

@@ -32,6 +32,9 @@ extern const char unmatched_marker[];
  */
 enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict);
 
+/* Warns where so many operators were not kept, and why no file took them. */
+void say_unkept(const char *path, uint64_t count, const struct options *options);
+
 /* Warns where --warmup leaves no step to judge; with --strict that is an unreadable input. */
 enum exit_code judge_warmup(const char *path, const struct tscope_analysis *analysis,
 			    const struct options *options);

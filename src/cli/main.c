@@ -13,6 +13,7 @@
 #include "print_settings.h"
 #include "reports.h"
 #include "sandbox.h"
+#include "spill.h"
 #include "tables.h"
 #include "terms.h"
 
@@ -173,11 +174,13 @@ static enum exit_code run_command(const struct command *command, int count, char
 		if (option_is_taken(option_find("no-pager", command->name), command->name))
 			pager_prepare(&options);
 		max_memory_set(&options);
+		spill_prepare(&options);
 		if (!options.no_sandbox)
 			code = enter_sandbox(&options);
 	}
 	if (code == EXIT_CODE_OK)
 		code = run_with(command, &options);
+	tscope_spill_free(options.trace.spill);
 	options_deinit(&options);
 	return code;
 }

@@ -63,7 +63,8 @@ struct options {
 	enum tscope_stack_weight flamegraph_by;
 	enum when color, progress;
 	size_t top;
-	uint64_t max_memory; /* bytes in all; 0: a share of what there is */
+	uint64_t max_memory;  /* bytes in all; 0: a share of what there is */
+	char spill_lack[256]; /* why there is no trace.spill; "": there is, or none is needed */
 	struct tscope_rank_choice rank;
 	enum tscope_report_ranks ranks;
 	const char *baseline;  /* of diff; NULL: not given */

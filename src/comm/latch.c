@@ -2,10 +2,10 @@
 /* Calls that may run out of memory, for code that asks its arena about that at the end. */
 #include "comm/latch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/column.h"
 
 uint32_t tsi_latch_text(struct arena *arena, struct intern *set, struct str text)
 {
@@ -19,26 +19,32 @@ uint32_t tsi_latch_text(struct arena *arena, struct intern *set, struct str text
 	return id;
 }
 
+/* NULL where one item or none is to be sorted, and without memory. */
+static void *sort_room(struct arena *arena, size_t count, size_t item_bytes)
+{
+	void *scratch = NULL;
+
+	if (count > 1 && !tsi_column_make(&scratch, arena->spill, count, item_bytes))
+		arena->has_failed = true;
+	return scratch;
+}
+
 void tsi_latch_sort(struct arena *arena, struct sort_pair *items, size_t count)
 {
-	struct sort_pair *scratch = count > 1 ? malloc(count * sizeof(*scratch)) : NULL;
+	struct sort_pair *scratch = sort_room(arena, count, sizeof(*scratch));
 
 	if (scratch)
 		tsi_sort_pairs(items, scratch, count);
-	else if (count > 1)
-		arena->has_failed = true;
-	free(scratch);
+	tsi_column_free(scratch);
 }
 
 void tsi_latch_sort_numbers(struct arena *arena, int64_t *items, size_t count)
 {
-	int64_t *scratch = count > 1 ? malloc(count * sizeof(*scratch)) : NULL;
+	int64_t *scratch = sort_room(arena, count, sizeof(*scratch));
 
 	if (scratch)
 		tsi_sort_numbers(items, scratch, count);
-	else if (count > 1)
-		arena->has_failed = true;
-	free(scratch);
+	tsi_column_free(scratch);
 }
 
 uint32_t *tsi_latch_rows(struct arena *arena, size_t count)

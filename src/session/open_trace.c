@@ -165,6 +165,7 @@ static enum tscope_status open_input(struct tscope_trace **ret, const struct ope
 		.is_telling_frame = tsi_is_telling_frame,
 		.max_names = options->max_names,
 		.memory_limit = options->memory_limit,
+		.spill = options->spill,
 		.thread_count = options->thread_count,
 		.tick = options->progress ? tsi_report_progress : NULL,
 		.tick_data = &report,

@@ -82,6 +82,7 @@ enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
 	if (!timeline)
 		return tsi_fail_nomem(err);
 	timeline->trace = trace;
+	timeline->arena.spill = timeline->scratch.spill = trace->spill;
 	timeline->wants_pieces = wants_pieces;
 	timeline->keeps_causes = options && options->keeps_causes;
 	enum tscope_status status = run_stages(timeline, options ? options : &defaults, err);

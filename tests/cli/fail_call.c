@@ -52,6 +52,7 @@ static const struct call {
 	{ "mkdir", 0, { SYS_mkdir, -1, -1 } },
 	{ "chmod", -1, { SYS_fchmod, -1, -1 } },
 	{ "unlink", 0, { SYS_unlink, SYS_rmdir, -1 } },
+	{ "fallocate", -1, { SYS_fallocate, -1, -1 } },
 	{ "clone", -1, { SYS_clone, SYS_clone3, -1 } },
 };
 

@@ -26,11 +26,12 @@ CALLS = {
     "open": errno.EIO, "read": errno.EIO, "readdir": errno.EIO, "stat": errno.EIO, "lseek": errno.EIO,
     "write": errno.ENOSPC, "fsync": errno.EIO, "close": errno.EIO, "rename": errno.EIO,
     "mkdir": errno.ENOSPC, "chmod": errno.EPERM, "unlink": errno.EACCES, "access": errno.EIO,
-    "readlink": errno.EIO, "mmap": errno.ENOMEM, "clone": errno.EAGAIN, "malloc": errno.ENOMEM,
+    "readlink": errno.EIO, "fallocate": errno.ENOSPC, "mmap": errno.ENOMEM, "clone": errno.EAGAIN, "malloc": errno.ENOMEM,
 }
 # {data}: the test data; {made}: what make_inputs() wrote; here: a folder of its own that holds an old report "out".
 COMMANDS = {
     "trace": "trace --format json {data}/two_steps.json.gz",
+    "trace in a file": "trace --format json --memory-limit 11K {data}/run_before/trace.json",
     "trace of several": "trace --format json {data}/two_steps.json {data}/rocm.json",
     "trace to a file": "trace --format json --output out {data}/two_steps.json",
     "report": "report --format json {data}/run_healthy",

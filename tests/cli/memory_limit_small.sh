@@ -1,1 +1,1 @@
-tscope trace --memory-limit 8K data/run_before/trace.json
+TMPDIR=nowhere tscope trace --memory-limit 8K data/run_before/trace.json

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* model/trace/memory_limit.c: what is left without operators, however many there were. */
+/*
+ * model/trace/memory_limit.c: what is left without operators, however many there were, and nothing is
+ * given up where a file takes them.
+ */
 #include "model/trace/trace.h"
 
 #include <setjmp.h>
@@ -9,6 +12,9 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "fail_alloc.h"
 #include "trace_builder.h"
@@ -44,7 +50,7 @@ static void check_same_rows(const struct tscope_trace *a, const struct tscope_tr
 		assert_string_equal(of_a.name, of_b.name);
 		assert_true(of_a.start_ns == of_b.start_ns && of_a.dur_ns == of_b.dur_ns);
 		assert_int_equal(of_a.launch, of_b.launch);
-		assert_int_equal(of_a.op, NO_ROW);
+		assert_int_equal(of_a.op, of_b.op);
 	}
 }
 
@@ -101,10 +107,87 @@ static void the_rest_may_be_too_much(void **state)
 			    "nothing but operators, which take too much (limit: memory-limit)");
 }
 
-static void without_memory_it_says_so(void **state)
+/* In the current folder; where that is memory, or on other systems, the test is skipped. */
+static struct tscope_spill *open_spill(void)
+{
+	struct tscope_spill *spill = NULL;
+
+	if (tscope_spill_open(&spill, ".", NULL) != TSCOPE_OK)
+		skip();
+	return spill;
+}
+
+/* At the end, and after each of several checks: in the file there is all that was in memory. */
+static void a_file_takes_them(void **state)
 {
 	(void)state;
-	struct builder_options options = { .memory_limit = 20000 };
+	static const int operators[] = { 3, 150, 400 };
+	struct tscope_spill *spill = open_spill();
+
+	for (size_t i = 0; i < TSI_COUNT_OF(operators); i++) {
+		struct builder_options options = { .memory_limit = 10000, .spill = spill };
+		struct tscope_trace *spilled =
+			test_trace_finish(many_events(&options, true, operators[i]));
+		options.memory_limit = 0;
+		struct tscope_trace *whole =
+			test_trace_finish(many_events(&options, true, operators[i]));
+		assert_ptr_equal(spilled->spill, spill);
+		assert_null(whole->spill);
+		assert_int_equal(spilled->cpu_op_count, EVENTS * operators[i]);
+		check_same_rows(spilled, whole);
+		assert_memory_equal(spilled->calls, whole->calls,
+				    whole->call_count * sizeof(*whole->calls));
+		assert_memory_equal(spilled->device_events, whole->device_events,
+				    whole->device_event_count * sizeof(*whole->device_events));
+		assert_memory_equal(spilled->diagnostics, whole->diagnostics,
+				    sizeof(whole->diagnostics));
+		tscope_trace_free(spilled);
+		tscope_trace_free(whole);
+	}
+	tscope_spill_free(spill);
+}
+
+/* Files may have so many bytes and no more: as on a full disk. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Columns are 16 GB from each other, so that these limits let none, some and all be there. */
+static void a_full_disk_gives_operators_up(void **state)
+{
+	(void)state;
+	struct tscope_spill *spill = open_spill();
+	struct builder_options options = { .memory_limit = 20000, .spill = spill };
+	struct tscope_trace *without = test_trace_finish(many_events(&options, false, 0));
+
+	for (rlim_t columns = 0; columns < 12; columns++) {
+		limit_files((columns << 34) + 1);
+		struct tscope_trace *limited = test_trace_finish(many_events(&options, true, 150));
+		limit_files(RLIM_INFINITY);
+		if (limited->spill) {
+			assert_int_equal(limited->cpu_op_count, EVENTS * 150);
+		} else {
+			check_same_rows(limited, without);
+			assert_int_equal(
+				tscope_trace_diagnostic(limited, TSCOPE_DIAGNOSTIC_unkept_operator),
+				EVENTS * 150);
+		}
+		assert_int_equal(limited->spill != NULL, columns > 8);
+		tscope_trace_free(limited);
+	}
+	tscope_trace_free(without);
+	tscope_spill_free(spill);
+}
+
+static void without_memory_it_says_so(void **state)
+{
+	struct builder_options options = { .memory_limit = 20000, .spill = *state };
 
 	/* Memory that cannot be given back is kept. */
 	struct alloc_sweep sweep = { .may_survive = true };
@@ -116,13 +199,26 @@ static void without_memory_it_says_so(void **state)
 	}
 }
 
+static void with_a_file_it_says_so(void **state)
+{
+	struct tscope_spill *spill = open_spill();
+
+	*state = spill;
+	without_memory_it_says_so(state);
+	*state = NULL;
+	tscope_spill_free(spill);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operators_are_given_up),
 		cmocka_unit_test(enough_is_enough),
 		cmocka_unit_test(the_rest_may_be_too_much),
+		cmocka_unit_test(a_file_takes_them),
+		cmocka_unit_test(a_full_disk_gives_operators_up),
 		cmocka_unit_test(without_memory_it_says_so),
+		cmocka_unit_test(with_a_file_it_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "model/trace/build.h"
 #include "random_numbers.h"
 
 enum { MOST = 300 };
@@ -33,6 +34,8 @@ static void slow_sort(const uint32_t *keys, uint32_t *list, uint32_t count)
 static void lists_of_all_lengths(void **state)
 {
 	(void)state;
+	struct tscope_trace trace = { 0 };
+	struct builder b = { .trace = &trace };
 	uint64_t seed = 3;
 
 	for (uint32_t count = 0; count < MOST; count++) {
@@ -46,10 +49,11 @@ static void lists_of_all_lengths(void **state)
 			list[i] = expected[i] = count - 1 - i;
 		}
 		slow_sort(keys, expected, count);
-		assert_true(tsi_sort_list(list, count, has_larger_key, keys));
+		tsi_sort_list(&b, list, count, has_larger_key, keys);
+		assert_int_equal(b.status, TSCOPE_OK);
 		assert_memory_equal(list, expected, count * sizeof(*list));
 	}
-	assert_true(tsi_sort_list(NULL, 0, has_larger_key, NULL));
+	tsi_sort_list(&b, NULL, 0, has_larger_key, NULL);
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static void find_launchers(struct flops_count *c)
 	const struct tscope_trace *trace = c->trace;
 	uint32_t first_row = tsi_first_device_row(trace);
 
-	if (tsi_bit_set_init(&c->launcher_rows, first_row, NULL) != TSCOPE_OK) {
+	if (!tsi_bit_set_init(&c->launcher_rows, trace->spill, first_row)) {
 		c->memory.has_failed = true;
 		return;
 	}

@@ -182,6 +182,7 @@ static bool count_flops(struct flops_count *c)
 	const struct tscope_trace *trace = c->trace;
 	struct trace_flops *out = c->out;
 
+	c->memory.spill = trace->spill;
 	c->has_written = has_written_flops(trace);
 	c->launches = (struct pair_set){ .arena = &c->memory, .item_bytes = sizeof(int64_t) };
 	c->uncounted = (struct pair_set){ .arena = &out->memory,

@@ -154,7 +154,6 @@ void tsi_sort_allocator_points(struct builder *b)
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		list[i] = i;
-	if (!tsi_sort_list(list, (uint32_t)count, is_behind, points))
-		tsi_builder_fail_nomem(b);
+	tsi_sort_list(b, list, (uint32_t)count, is_behind, points);
 	reorder(points, list, (uint32_t)count);
 }

@@ -2,6 +2,7 @@
 /* Makes a builder and the empty trace that it fills, and frees both. */
 #include "model/trace/builder.h"
 
+#include "base/column.h"
 #include "base/error.h"
 #include "model/trace/args.h"
 #include "model/trace/build.h"
@@ -102,8 +103,8 @@ void tsi_builder_free(struct builder *b)
 	tsi_key_map_deinit(&b->thread_of_rank);
 	tsi_free_scaffold(b);
 	tsi_free_flows(b);
-	free(b->concrete_use);
-	free(b->text);
+	tsi_column_free(b->concrete_use);
+	tsi_column_free(b->text);
 	free(b);
 }
 
@@ -114,9 +115,9 @@ void tsi_free_scaffold(struct builder *b)
 	tsi_intern_deinit(&b->span_kinds);
 	tsi_intern_deinit(&b->work_shapes);
 	tsi_intern_deinit(&b->frame_texts);
-	free(b->marks);
-	free(b->known);
-	free(b->frame_names);
+	tsi_column_free(b->marks);
+	tsi_column_free(b->known);
+	tsi_column_free(b->frame_names);
 	b->frame_names = NULL;
 	b->marks = NULL;
 	b->known = NULL;

@@ -214,7 +214,7 @@ TSI_MUST_CHECK
 void *tsi_builder_push(struct builder *b, void *items, size_t *count, size_t *capacity,
 		       size_t item_bytes);
 
-/* An array, not zeroed, to be freed with free(). NULL: it failed. */
+/* An array, not zeroed, for tsi_column_free(); a large one where columns are. NULL: it failed. */
 TSI_MUST_CHECK
 void *tsi_builder_new_array(struct builder *b, size_t count, size_t item_bytes);
 
@@ -222,7 +222,7 @@ TSI_MUST_CHECK
 bool tsi_builder_grow(struct builder *b, void *items, size_t *capacity, size_t wanted,
 		      size_t item_bytes);
 
-/* Has a column, or another array from the heap, room for so many items? False: it failed. */
+/* Has such an array room for so many items? False: it failed. */
 TSI_MUST_CHECK
 static inline bool tsi_builder_reserve(struct builder *b, void *items, size_t *capacity,
 				       size_t wanted, size_t item_bytes)
@@ -315,6 +315,8 @@ static inline void tsi_add_op(struct builder *b, struct event_ids ids)
 
 void tsi_add_call(struct builder *b, struct event_ids ids);
 void tsi_add_device_event(struct builder *b, struct event_ids ids, uint32_t collective);
+/* Room in all columns until the next check, where the trace says. False: not all have it. */
+bool tsi_place_columns(struct tscope_trace *trace);
 /* Room for more rows; false: it failed. */
 TSI_MUST_CHECK
 bool tsi_grow_rows(struct builder *b);

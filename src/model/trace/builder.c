@@ -9,7 +9,7 @@
  */
 #include "model/trace/builder.h"
 
-#include "base/array.h"
+#include "base/column.h"
 #include "base/error.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
@@ -51,7 +51,7 @@ void *tsi_builder_push(struct builder *b, void *items, size_t *count, size_t *ca
 void *tsi_builder_new_array(struct builder *b, size_t count, size_t item_bytes)
 {
 	void *items = NULL;
-	if (tsi_array_make(&items, count ? count : 1, item_bytes, NULL) != TSCOPE_OK)
+	if (!tsi_column_make(&items, b->trace->spill, count, item_bytes))
 		tsi_builder_fail_nomem(b);
 	return items;
 }
@@ -59,10 +59,15 @@ void *tsi_builder_new_array(struct builder *b, size_t count, size_t item_bytes)
 bool tsi_builder_grow(struct builder *b, void *items, size_t *capacity, size_t wanted,
 		      size_t item_bytes)
 {
-	if (tsi_array_grow(items, capacity, wanted, item_bytes, NULL) == TSCOPE_OK)
-		return true;
-	tsi_builder_fail_nomem(b);
-	return false;
+	enum { MIN_CAPACITY = 16 };
+	size_t room = *capacity < MIN_CAPACITY ? MIN_CAPACITY : 2 * *capacity;
+	room = room < wanted ? wanted : room;
+	if (!tsi_column_make(items, b->trace->spill, room, item_bytes)) {
+		tsi_builder_fail_nomem(b);
+		return false;
+	}
+	*capacity = room;
+	return true;
 }
 
 uint32_t tsi_builder_id(struct builder *b, struct intern *set, struct str text)

@@ -20,6 +20,7 @@ struct builder_options {
 	bool (*is_telling_frame)(struct str name);
 	size_t max_names;              /* 0: default */
 	size_t memory_limit;           /* bytes of what grows with events; 0: any */
+	struct tscope_spill *spill;    /* for columns beyond it; NULL: none */
 	unsigned thread_count;         /* as in struct tscope_trace_options */
 	void (*tick)(void *tick_data); /* called every some thousand events; NULL: never */
 	void *tick_data;

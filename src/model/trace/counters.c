@@ -6,17 +6,17 @@
 #include "model/trace/counters.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/column.h"
 #include "base/sort.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 
 void tsi_counters_deinit(struct counters *counters)
 {
-	free(counters->values);
-	free(counters->series_of_value);
+	tsi_column_free(counters->values);
+	tsi_column_free(counters->series_of_value);
 	*counters = (struct counters){ 0 };
 }
 
@@ -137,8 +137,8 @@ static void take_order(struct counters *counters, const struct sort_pair *order,
 			series->first = (uint32_t)i;
 		sorted[i] = counters->values[order[i].value];
 	}
-	free(counters->values);
-	free(counters->series_of_value);
+	tsi_column_free(counters->values);
+	tsi_column_free(counters->series_of_value);
 	counters->values = sorted;
 	counters->series_of_value = NULL;
 	counters->value_capacity = counters->value_count;
@@ -154,10 +154,9 @@ void tsi_sort_counters(struct builder *b)
 		return;
 	struct sort_pair *order = tsi_arena_new(&b->scratch, count, sizeof(*order));
 	struct sort_pair *scratch = tsi_arena_new(&b->scratch, count, sizeof(*scratch));
-	struct counter_value *sorted = calloc(count, sizeof(*sorted));
+	struct counter_value *sorted = tsi_builder_new_array(b, count, sizeof(*sorted));
 	if (!order || !scratch || !sorted) {
-		tsi_builder_fail_nomem(b);
-		free(sorted);
+		tsi_column_free(sorted);
 		return;
 	}
 	sort_order(order, scratch, counters);

@@ -53,14 +53,13 @@ static void add_device(struct builder *b, uint32_t first_track, uint32_t track_e
 	device->ordinal = last->device;
 	device->properties = find_properties(trace, device->ordinal);
 	device->row_count = last->first + last->count - first_row;
-	device->rows = tsi_arena_new(&trace->arena, device->row_count, sizeof(*device->rows));
+	device->rows = tsi_builder_new_array(b, device->row_count, sizeof(*device->rows));
 	if (!device->rows)
 		return;
 	trace->device_count++;
 	for (uint32_t i = 0; i < device->row_count; i++)
 		device->rows[i] = first_row + i;
-	if (!tsi_sort_list(device->rows, device->row_count, is_behind, trace))
-		tsi_builder_fail_nomem(b);
+	tsi_sort_list(b, device->rows, device->row_count, is_behind, trace);
 }
 
 void tsi_list_devices(struct builder *b)

@@ -5,11 +5,10 @@
  */
 #include "model/trace/flows.h"
 #include "base/bisect.h"
+#include "base/column.h"
 #include "decode/json.h"
 #include "model/trace/build.h"
 #include "model/trace/order.h"
-
-#include <stdlib.h>
 
 /* One end of an arrow. */
 struct flow {
@@ -63,8 +62,8 @@ void tsi_add_flow(struct builder *b, const struct raw_event *event)
 
 void tsi_free_flows(struct builder *b)
 {
-	free(b->flow_starts.items);
-	free(b->flow_ends.items);
+	tsi_column_free(b->flow_starts.items);
+	tsi_column_free(b->flow_ends.items);
 	b->flow_starts = b->flow_ends = (struct flow_list){ 0 };
 }
 
@@ -100,8 +99,7 @@ void tsi_flow_walk_init(struct flow_walk *w, struct builder *b)
 		return;
 	for (uint32_t i = 0; i < starts->count; i++)
 		w->starts[i] = i;
-	if (!tsi_sort_list(w->starts, (uint32_t)starts->count, is_behind, starts->items))
-		tsi_builder_fail_nomem(b);
+	tsi_sort_list(b, w->starts, (uint32_t)starts->count, is_behind, starts->items);
 	learn_tracks(w);
 }
 

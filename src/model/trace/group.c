@@ -10,12 +10,13 @@
  * sorted, one at a time: the new order is found as a list of row numbers, by which
  * the rows are moved where they are.
  */
+#include "base/column.h"
 #include "base/sort.h"
 #include "model/trace/build.h"
 #include "model/trace/moving_rows.h"
 #include "model/trace/order.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 /* ---- the order of tracks ------------------------------------------------------------- */
 
@@ -114,9 +115,9 @@ static void sort_rows(struct builder *b, const struct track *track, uint32_t *li
 
 	for (uint32_t i = 0; rows.starts_ns && i < track->count; i++)
 		rows.starts_ns[i] = tsi_start_ns(&b->trace->spans, track->first + i);
-	if (rows.starts_ns && !tsi_sort_list(list, track->count, is_behind, &rows))
-		tsi_builder_fail_nomem(b);
-	free(rows.starts_ns);
+	if (rows.starts_ns)
+		tsi_sort_list(b, list, track->count, is_behind, &rows);
+	tsi_column_free(rows.starts_ns);
 }
 
 struct moved_row {
@@ -244,11 +245,11 @@ static void move_sides(struct builder *b, const struct track *track,
 			 sizeof(*fresh.call_ids));
 		put_back(trace->calls, call, fresh.calls, call_count, sizeof(*fresh.calls));
 	}
-	free(sides);
-	free(fresh.op_ids);
-	free(fresh.op_sequences);
-	free(fresh.call_ids);
-	free(fresh.calls);
+	tsi_column_free(sides);
+	tsi_column_free(fresh.op_ids);
+	tsi_column_free(fresh.op_sequences);
+	tsi_column_free(fresh.call_ids);
+	tsi_column_free(fresh.calls);
 }
 
 static void sort_track(struct builder *b, const struct track *track,
@@ -264,7 +265,7 @@ static void sort_track(struct builder *b, const struct track *track,
 		move_sides(b, track, borders, list);
 	if (b->status == TSCOPE_OK)
 		move_rows(b->trace, track, list);
-	free(list);
+	tsi_column_free(list);
 }
 
 void tsi_group_rows(struct builder *b)

@@ -10,12 +10,11 @@
  * Work launched before the capture began has no call; it stays, unlinked.
  */
 #include "base/bisect.h"
+#include "base/column.h"
 #include "model/trace/build.h"
 #include "model/trace/device_rows.h"
 #include "model/trace/flows.h"
 #include "model/trace/order.h"
-
-#include <stdlib.h>
 
 /*
  * External id -> row of the cpu_op. Profilers count the ids up, so those not far above the lowest
@@ -75,7 +74,7 @@ static void list_calls(struct linker *l)
 {
 	struct tscope_trace *trace = l->trace;
 	size_t count = trace->call_count;
-	l->row_of_call = tsi_arena_new(&l->builder->scratch, count, sizeof(*l->row_of_call));
+	l->row_of_call = tsi_builder_new_array(l->builder, count, sizeof(*l->row_of_call));
 	l->calls = tsi_builder_new_array(l->builder, count, sizeof(*l->calls));
 	if (!l->row_of_call || !l->calls)
 		return;
@@ -83,8 +82,7 @@ static void list_calls(struct linker *l)
 	for (uint32_t i = 0; i < count; i++)
 		if (trace->calls[i].correlation)
 			l->calls[l->call_count++] = i;
-	if (!tsi_sort_list(l->calls, l->call_count, is_later_call, l))
-		tsi_builder_fail_nomem(l->builder);
+	tsi_sort_list(l->builder, l->calls, l->call_count, is_later_call, l);
 	for (uint32_t i = 1; i < l->call_count; i++)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_duplicate_correlation] +=
 			trace->calls[l->calls[i]].correlation ==
@@ -472,11 +470,11 @@ static void link_all(struct linker *l)
 {
 	struct builder *b = l->builder;
 	list_calls(l);
-	if (b->status == TSCOPE_OK && l->row_of_call) {
+	if (b->status == TSCOPE_OK) {
 		find_calls(l);
 		link_others(l);
 	}
-	free(l->calls);
+	tsi_column_free(l->calls);
 	if (b->status != TSCOPE_OK || b->scratch.has_failed)
 		return;
 	tsi_enclose_calls(b, &l->collective_of_call, l->phase_of_op);
@@ -493,12 +491,13 @@ void tsi_link_rows(struct builder *b)
 	struct linker l = { .builder = b, .trace = trace };
 	link_all(&l);
 	tsi_free_flows(b);
+	tsi_column_free(l.row_of_call);
 	tsi_key_map_deinit(&l.op_of_id.far);
 	tsi_key_map_deinit(&l.call_of_id);
 	tsi_key_map_deinit(&l.collective_of_call);
 	tsi_key_map_deinit(&l.collective_of_name);
 	tsi_key_map_deinit(&l.comm_of_kind);
-	free(trace->op_ids);
-	free(trace->call_ids);
+	tsi_column_free(trace->op_ids);
+	tsi_column_free(trace->call_ids);
 	trace->op_ids = trace->call_ids = NULL;
 }

@@ -8,29 +8,35 @@
 #include "base/error.h"
 #include "model/trace/build.h"
 
-#include <stdlib.h>
-
 /* Bytes per row: time deltas, kind, bitset, share of the block base. */
 enum { ROW_BYTES = 3 * sizeof(uint32_t) + 1 };
 
-/* Bytes that grow with events. A name counts as the least that it can take. */
-static uint64_t taken_bytes(const struct builder *b)
+/* Bytes that are in the file, if there is one. */
+static uint64_t column_bytes(const struct builder *b)
 {
+	enum { FLOW_BYTES = 24 };
 	const struct tscope_trace *trace = b->trace;
-	enum { NAME_BYTES = 64, FLOW_BYTES = 24, TRACK_BYTES = 64, SHAPE_BYTES = 128 };
-	uint64_t far_count = trace->spans.starts.far_count + trace->spans.durations.far_count;
-	return (uint64_t)trace->spans.count * ROW_BYTES + far_count * sizeof(struct far_times) +
-	       (uint64_t)trace->spans.kind_count * sizeof(*trace->spans.kinds) +
+	return (uint64_t)trace->spans.count * ROW_BYTES +
 	       trace->cpu_op_count * (sizeof(*trace->op_ids) + sizeof(*trace->op_sequences)) +
 	       trace->call_count * (sizeof(*trace->calls) + sizeof(*trace->call_ids)) +
 	       trace->device_event_count * sizeof(*trace->device_events) +
+	       (uint64_t)trace->spans.kind_count * sizeof(*trace->spans.kinds) +
 	       trace->allocator_point_count * sizeof(*trace->allocator_points) +
 	       trace->sync_record_count * sizeof(*trace->sync_records) +
 	       trace->collective_count * sizeof(*trace->collectives) +
+	       trace->counters.value_count * sizeof(*trace->counters.values) +
+	       (b->flow_starts.count + b->flow_ends.count) * FLOW_BYTES;
+}
+
+/* Bytes in memory that grow with events. A name counts as the least that it can take. */
+static uint64_t taken_bytes(const struct builder *b)
+{
+	enum { NAME_BYTES = 64, TRACK_BYTES = 64, SHAPE_BYTES = 128 };
+	const struct tscope_trace *trace = b->trace;
+	uint64_t far_count = trace->spans.starts.far_count + trace->spans.durations.far_count;
+	return (trace->spill ? 0 : column_bytes(b)) + far_count * sizeof(struct far_times) +
 	       (uint64_t)trace->track_count * (sizeof(*trace->tracks) + TRACK_BYTES) +
 	       (uint64_t)trace->op_inputs_count * (sizeof(*trace->op_inputs) + SHAPE_BYTES) +
-	       trace->counters.value_count * sizeof(*trace->counters.values) +
-	       (b->flow_starts.count + b->flow_ends.count) * FLOW_BYTES +
 	       trace->names.count * NAME_BYTES;
 }
 
@@ -82,25 +88,24 @@ static void drop_rows(struct builder *b, enum tscope_span_class span_class)
 	trace->cpu_op_count = kept_ops;
 }
 
-/* Gives back what is behind the last row. */
-static void shrink(struct spans *spans)
+static void set_spill(struct builder *b, struct tscope_spill *spill)
 {
-	size_t room = ((size_t)spans->count / TIME_BLOCK + 1) * TIME_BLOCK;
-	uint32_t *kind =
-		room < spans->capacity ? realloc(spans->kind, room * sizeof(*spans->kind)) : NULL;
-	if (!kind)
-		return;
-	spans->kind = kind;
-	spans->capacity = room;
-	tsi_time_column_shrink(&spans->starts, room);
-	tsi_time_column_shrink(&spans->durations, room);
+	b->trace->spill = b->trace->arena.spill = b->scratch.spill = spill;
 }
 
 void tsi_keep_memory_limit(struct builder *b)
 {
+	struct tscope_trace *trace = b->trace;
 	uint64_t limit = b->options.memory_limit;
 	struct tscope_error err;
-	if (limit == 0 || taken_bytes(b) <= limit)
+	if (limit == 0 || (!trace->spill && taken_bytes(b) <= limit))
+		return;
+	set_spill(b, b->options.spill);
+	if (trace->spill && !tsi_place_columns(trace)) {
+		b->options.spill = NULL; /* not to be tried again */
+		set_spill(b, NULL);
+	}
+	if (taken_bytes(b) <= limit)
 		return;
 	if (!b->drops_frames) {
 		b->drops_frames = true;
@@ -108,15 +113,15 @@ void tsi_keep_memory_limit(struct builder *b)
 		b->trace->chosen_frame_count = 0;
 		b->trace->has_places = b->has_paths;
 	}
-	if (taken_bytes(b) <= limit)
-		return;
-	if (!b->drops_operators) {
+	if (!b->drops_operators && taken_bytes(b) > limit) {
 		b->drops_operators = true;
 		drop_rows(b, TSCOPE_SPAN_CPU_OP);
-		shrink(&b->trace->spans);
 	}
-	if (taken_bytes(b) <= limit)
+	if (taken_bytes(b) <= limit) {
+		/* Gives back what was theirs; without memory for that all stays as it is. */
+		(void)tsi_place_columns(trace);
 		return;
+	}
 	tsi_fail(
 		&err, TSCOPE_E_LIMIT,
 		"its spans take more than %llu bytes, even without operators (limit: memory-limit)",

@@ -95,7 +95,7 @@ static struct row_cursor copy_right(struct merger *m, const struct row_cursor *b
 		count.event = end->event - begin->event;
 	}
 	m->right_begin = 0;
-	if (!tsi_moving_rows_init(to, &count, from)) {
+	if (!tsi_moving_rows_init(to, m->trace->spill, &count, from)) {
 		tsi_builder_fail_nomem(m->builder);
 		return (struct row_cursor){ 0 };
 	}

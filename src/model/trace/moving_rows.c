@@ -2,12 +2,15 @@
 /* Memory of rows that are on their way to another place. */
 #include "model/trace/moving_rows.h"
 
-#include <stdlib.h>
+#include "base/column.h"
 
-#include "base/array.h"
+static bool make(void *column, struct tscope_spill *spill, size_t count, size_t item_bytes)
+{
+	return count == 0 || tsi_column_resize(column, spill, count, item_bytes);
+}
 
-bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count,
-			  const struct moving_rows *others)
+static bool init(struct moving_rows *rows, struct tscope_spill *spill,
+		 const struct row_cursor *count, const struct moving_rows *others)
 {
 	size_t op_id_count = others->op_ids ? count->op : 0;
 	size_t call_id_count = others->call_ids ? count->call : 0;
@@ -15,30 +18,39 @@ bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *cou
 	size_t room = ((size_t)count->row + TIME_BLOCK - 1) / TIME_BLOCK * TIME_BLOCK;
 
 	*rows = (struct moving_rows){ 0 };
-	return tsi_time_column_resize(&rows->starts, room, 0, true, NULL) == TSCOPE_OK &&
-	       tsi_time_column_resize(&rows->durations, room, 0, false, NULL) == TSCOPE_OK &&
-	       tsi_array_make(&rows->kind, room, sizeof(*rows->kind), NULL) == TSCOPE_OK &&
-	       tsi_array_make(&rows->op_ids, op_id_count, sizeof(*rows->op_ids), NULL) ==
-		       TSCOPE_OK &&
-	       tsi_array_make(&rows->op_sequences, sequence_count, sizeof(*rows->op_sequences),
-			      NULL) == TSCOPE_OK &&
-	       tsi_array_make(&rows->calls, count->call, sizeof(*rows->calls), NULL) == TSCOPE_OK &&
-	       tsi_array_make(&rows->call_ids, call_id_count, sizeof(*rows->call_ids), NULL) ==
-		       TSCOPE_OK &&
-	       tsi_array_make(&rows->events, count->event, sizeof(*rows->events), NULL) ==
-		       TSCOPE_OK;
+	return tsi_time_column_resize(&rows->starts, spill, room, 0, true) &&
+	       tsi_time_column_resize(&rows->durations, spill, room, 0, false) &&
+	       make(&rows->kind, spill, room, sizeof(*rows->kind)) &&
+	       make(&rows->op_ids, spill, op_id_count, sizeof(*rows->op_ids)) &&
+	       make(&rows->op_sequences, spill, sequence_count, sizeof(*rows->op_sequences)) &&
+	       make(&rows->calls, spill, count->call, sizeof(*rows->calls)) &&
+	       make(&rows->call_ids, spill, call_id_count, sizeof(*rows->call_ids)) &&
+	       make(&rows->events, spill, count->event, sizeof(*rows->events));
+}
+
+bool tsi_moving_rows_init(struct moving_rows *rows, struct tscope_spill *spill,
+			  const struct row_cursor *count, const struct moving_rows *others)
+{
+	enum { MIN_SPILLED_ROWS = 1 << 14 };
+
+	if (spill && count->row >= MIN_SPILLED_ROWS) {
+		if (init(rows, spill, count, others))
+			return true;
+		tsi_moving_rows_deinit(rows);
+	}
+	return init(rows, NULL, count, others);
 }
 
 void tsi_moving_rows_deinit(struct moving_rows *rows)
 {
 	tsi_time_column_deinit(&rows->starts);
 	tsi_time_column_deinit(&rows->durations);
-	free(rows->kind);
-	free(rows->op_ids);
-	free(rows->op_sequences);
-	free(rows->calls);
-	free(rows->call_ids);
-	free(rows->events);
+	tsi_column_free(rows->kind);
+	tsi_column_free(rows->op_ids);
+	tsi_column_free(rows->op_sequences);
+	tsi_column_free(rows->calls);
+	tsi_column_free(rows->call_ids);
+	tsi_column_free(rows->events);
 	*rows = (struct moving_rows){ 0 };
 }
 

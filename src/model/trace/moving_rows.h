@@ -20,12 +20,12 @@ struct row_cursor {
 };
 
 /*
- * Room for so many of what others have; what is there before is forgotten. False: no memory; it
- * may be deinited.
+ * Room for so many of what others have, as far as it is much in the file, if any; what is there
+ * before is forgotten. False: no memory; it may be deinited.
  */
 TSI_MUST_CHECK
-bool tsi_moving_rows_init(struct moving_rows *rows, const struct row_cursor *count,
-			  const struct moving_rows *others);
+bool tsi_moving_rows_init(struct moving_rows *rows, struct tscope_spill *spill,
+			  const struct row_cursor *count, const struct moving_rows *others);
 void tsi_moving_rows_deinit(struct moving_rows *rows);
 
 /* Between a trace and its rows: the columns change their owner. */

@@ -6,8 +6,9 @@
 #include "model/trace/order.h"
 
 #include "base/bisect.h"
+#include "base/column.h"
+#include "model/trace/build.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHORT_LIST = 16 };
@@ -67,15 +68,14 @@ static void sort(const struct order *order, uint32_t *list, uint32_t count)
 	merge(order, list, half, count);
 }
 
-bool tsi_sort_list(uint32_t *list, uint32_t count, tsi_is_behind *is_behind, const void *context)
+void tsi_sort_list(struct builder *b, uint32_t *list, uint32_t count, tsi_is_behind *is_behind,
+		   const void *context)
 {
 	struct order order = { .is_behind = is_behind, .context = context };
 	if (count < 2)
-		return true;
-	order.scratch = malloc(count / 2 * sizeof(*order.scratch));
-	if (!order.scratch)
-		return false;
-	sort(&order, list, count);
-	free(order.scratch);
-	return true;
+		return;
+	order.scratch = tsi_builder_new_array(b, count / 2, sizeof(*order.scratch));
+	if (order.scratch)
+		sort(&order, list, count);
+	tsi_column_free(order.scratch);
 }

@@ -4,11 +4,11 @@
  * likewise. From the last row to the first, step by step: memory behind the rows that have moved
  * is given back, so that the rows are never there twice.
  */
+#include "base/column.h"
 #include "base/parallel.h"
 #include "model/trace/build.h"
 #include "model/trace/moving_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -106,29 +106,16 @@ static void find_places(struct placer *p)
 
 /* ---- the way ------------------------------------------------------------------------- */
 
-/* If realloc fails, nothing changes. */
-static void shrink(void *items, size_t count, size_t item_bytes)
-{
-	void *memory, *smaller = NULL;
-	memcpy(&memory, items, sizeof(memory));
-	if (count && memory)
-		smaller = realloc(memory, count * item_bytes);
-	else
-		free(memory);
-	if (smaller || !count)
-		memcpy(items, &smaller, sizeof(smaller));
-}
-
 static void give_back(struct moving_rows *rows, const struct row_cursor *end)
 {
-	tsi_time_column_shrink(&rows->starts, end->row);
-	tsi_time_column_shrink(&rows->durations, end->row);
-	shrink(&rows->kind, end->row, sizeof(*rows->kind));
-	shrink(&rows->op_ids, end->op, sizeof(*rows->op_ids));
-	shrink(&rows->op_sequences, end->op, sizeof(*rows->op_sequences));
-	shrink(&rows->calls, end->call, sizeof(*rows->calls));
-	shrink(&rows->call_ids, end->call, sizeof(*rows->call_ids));
-	shrink(&rows->events, end->event, sizeof(*rows->events));
+	tsi_column_shrink(&rows->starts.distances, end->row, sizeof(*rows->starts.distances));
+	tsi_column_shrink(&rows->durations.distances, end->row, sizeof(*rows->durations.distances));
+	tsi_column_shrink(&rows->kind, end->row, sizeof(*rows->kind));
+	tsi_column_shrink(&rows->op_ids, end->op, sizeof(*rows->op_ids));
+	tsi_column_shrink(&rows->op_sequences, end->op, sizeof(*rows->op_sequences));
+	tsi_column_shrink(&rows->calls, end->call, sizeof(*rows->calls));
+	tsi_column_shrink(&rows->call_ids, end->call, sizeof(*rows->call_ids));
+	tsi_column_shrink(&rows->events, end->event, sizeof(*rows->events));
 }
 
 static inline void place_row(struct row_place *to, struct row_place *from, unsigned parts,
@@ -255,7 +242,7 @@ struct row_cursor *tsi_place_rows(struct builder *b)
 		return NULL;
 	struct row_cursor end = p.borders[trace->track_count];
 	tsi_take_rows(&p.from, trace);
-	if (tsi_moving_rows_init(&p.to, &end, &p.from)) {
+	if (tsi_moving_rows_init(&p.to, trace->spill, &end, &p.from)) {
 		place_all(&p);
 		tsi_give_rows(&p.to, trace);
 		trace->spans.count = end.row;
@@ -279,7 +266,7 @@ void tsi_make_row_set(struct builder *b, enum tscope_span_class span_class, stru
 	uint8_t *is_member = tsi_arena_new(&arena, spans->kind_count, 1); /* by kind */
 	for (uint32_t i = 0; is_member && i < spans->kind_count; i++)
 		is_member[i] = spans->kinds[i].span_class == span_class;
-	if (!is_member || tsi_bit_set_init(set, spans->count, NULL) != TSCOPE_OK) {
+	if (!is_member || !tsi_bit_set_init(set, b->trace->spill, spans->count)) {
 		tsi_builder_fail_nomem(b);
 		tsi_arena_deinit(&arena);
 		return;

@@ -7,6 +7,7 @@
 #include "model/trace/time_column.h"
 
 #include "base/array.h"
+#include "base/column.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -19,44 +20,27 @@
 
 void tsi_time_column_deinit(struct time_column *column)
 {
-	free(column->distances);
-	free(column->bases);
+	tsi_column_free(column->distances);
+	tsi_column_free(column->bases);
 	free(column->far);
 	tsi_key_map_deinit(&column->far_of_block);
 	*column = (struct time_column){ 0 };
 }
 
-static enum tscope_status resize(void *items, size_t bytes, struct tscope_error *err)
+bool tsi_time_column_resize(struct time_column *column, struct tscope_spill *spill, size_t rows,
+			    size_t old_rows, bool has_bases)
 {
-	void *memory;
+	size_t blocks = rows / TIME_BLOCK;
 
-	memcpy(&memory, items, sizeof(memory));
-	memory = realloc(memory, bytes);
-	if (!memory)
-		return tsi_fail_nomem(err);
-	memcpy(items, &memory, sizeof(memory));
-	return TSCOPE_OK;
-}
-
-enum tscope_status tsi_time_column_resize(struct time_column *column, size_t rows, size_t old_rows,
-					  bool has_bases, struct tscope_error *err)
-{
-	if (resize(&column->distances, rows * sizeof(*column->distances), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
+	if (!tsi_column_resize(&column->distances, spill, rows, sizeof(*column->distances)))
+		return false;
 	if (!has_bases)
-		return TSCOPE_OK;
-	if (resize(&column->bases, rows / TIME_BLOCK * sizeof(*column->bases), err) != TSCOPE_OK)
-		return TSCOPE_E_NOMEM;
-	for (size_t block = old_rows / TIME_BLOCK; block < rows / TIME_BLOCK; block++)
+		return true;
+	if (!tsi_column_resize(&column->bases, spill, blocks, sizeof(*column->bases)))
+		return false;
+	for (size_t block = old_rows / TIME_BLOCK; block < blocks; block++)
 		column->bases[block] = NO_BASE;
-	return TSCOPE_OK;
-}
-
-void tsi_time_column_shrink(struct time_column *column, size_t rows)
-{
-	/* If realloc fails, nothing changes. */
-	if (rows)
-		(void)!resize(&column->distances, rows * sizeof(*column->distances), NULL);
+	return true;
 }
 
 int64_t tsi_time_far(const struct time_column *column, uint32_t row)

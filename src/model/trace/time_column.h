@@ -20,6 +20,8 @@ enum { TIME_BLOCK = 64 };
 #define TIME_FAR UINT32_MAX     /* the distance of a value that stands in `far` */
 #define LENGTH_BASE INT64_C(-1) /* of durations: one that is not known yet is -1 */
 
+struct tscope_spill;
+
 struct far_times {
 	int64_t ns[TIME_BLOCK];
 };
@@ -35,13 +37,13 @@ struct time_column {
 
 void tsi_time_column_deinit(struct time_column *column);
 
-/* Room for so many rows, a multiple of TIME_BLOCK; those there were keep their values. */
+/*
+ * Room for so many rows, a multiple of TIME_BLOCK, in the file or the heap (base/column.h); those
+ * there were keep their values. False: there is no memory.
+ */
 TSI_MUST_CHECK
-enum tscope_status tsi_time_column_resize(struct time_column *column, size_t rows, size_t old_rows,
-					  bool has_bases, struct tscope_error *err);
-
-/* Gives back what is behind the first rows. */
-void tsi_time_column_shrink(struct time_column *column, size_t rows);
+bool tsi_time_column_resize(struct time_column *column, struct tscope_spill *spill, size_t rows,
+			    size_t old_rows, bool has_bases);
 
 /* All values of the row's block are gone: those to come may be far from them. */
 void tsi_time_forget_block(struct time_column *column, uint32_t row);

@@ -5,6 +5,7 @@
  */
 #include "model/trace/trace.h"
 
+#include "base/column.h"
 #include "base/queue.h"
 
 #include <stdlib.h>
@@ -16,15 +17,17 @@ void tscope_trace_free(struct tscope_trace *trace)
 	struct spans *spans = &trace->spans;
 	tsi_time_column_deinit(&spans->starts);
 	tsi_time_column_deinit(&spans->durations);
-	free(spans->kind);
-	free(spans->kinds);
+	tsi_column_free(spans->kind);
+	tsi_column_free(spans->kinds);
 	tsi_bit_set_deinit(&spans->calls);
-	free(trace->op_ids);
-	free(trace->op_sequences);
-	free(trace->call_ids);
-	free(trace->calls);
-	free(trace->device_events);
-	free(trace->allocator_points);
+	tsi_column_free(trace->op_ids);
+	tsi_column_free(trace->op_sequences);
+	tsi_column_free(trace->call_ids);
+	tsi_column_free(trace->calls);
+	tsi_column_free(trace->device_events);
+	for (uint32_t i = 0; i < trace->device_count; i++)
+		tsi_column_free(trace->devices[i].rows);
+	tsi_column_free(trace->allocator_points);
 	tsi_counters_deinit(&trace->counters);
 	free(trace->path);
 	tsi_intern_deinit(&trace->names);

@@ -343,6 +343,7 @@ enum link_way {
 };
 
 struct tscope_trace {
+	struct tscope_spill *spill; /* the columns are in it; NULL: in the heap */
 	/* Holds what is no column, and what is not said to be from the heap. */
 	struct arena arena;
 	struct intern names; /* every text of the model */
@@ -368,8 +369,8 @@ struct tscope_trace {
 	size_t chosen_frame_count; /* rows of frames, where not all are kept */
 	size_t cpu_op_count, call_count, device_event_count, collective_count, op_inputs_count,
 		work_shape_count, op_place_count, op_place_capacity;
-	size_t op_capacity, call_capacity, call_id_capacity, device_event_capacity,
-		collective_capacity, op_inputs_capacity, work_shape_capacity;
+	size_t op_capacity, call_capacity, device_event_capacity, collective_capacity,
+		op_inputs_capacity, work_shape_capacity;
 
 	struct device *devices; /* by ordinal */
 	uint32_t device_count;
