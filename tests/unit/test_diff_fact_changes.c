@@ -96,7 +96,8 @@ static void sums_are_known(void **state)
 		   "host_ns host_outside_ns\n"
 		   "sources: device_ns outside_ns host_ns host_outside_ns\n"
 		   "attribution: match_count device_ns under_ns host_ns\n"
-		   "attention: softmax_count scores_total_ns products_total_ns\n");
+		   "attention: softmax_count scores_total_ns softmax_total_ns "
+		   "products_total_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
 		   "efficiency: wall_ns compute_ns useful_ns\n"
 		   "correlation: group_count event_count\n"
