@@ -138,7 +138,7 @@ const struct rule tsi_rule_timing_jitter = {
 			{ "threshold", 0.50, "standard deviation ÷ mean at which it fires" },
 			{ "tail", 1.5, "95th percentile ÷ median at which it fires" },
 			{ "steps", 10, "fewest steps to judge by" },
-			{ "outlier", 3, "one step Ã· median at which it fires" },
+			{ "outlier", 3, "one step ÷ median at which it fires" },
 		},
 		.facts = { "step_time.count", "step_time.cv", "step_time.p95_p50_ratio" },
 	},
