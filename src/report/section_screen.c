@@ -17,7 +17,6 @@ enum {
 	SCREEN_LINES = 24,
 	LAST_LINES = 2,      /* how to see more, and the blank above */
 	GATE_HEAD_LINES = 2, /* the title, and the blank above */
-	CAPTION_LINES = 2,
 	MAX_FINDINGS = 3,
 	MAX_METERS = 4,
 	MAX_ROWS = 6,
@@ -223,13 +222,17 @@ static void put_budget(const struct panel *panel, const struct part *const *larg
 {
 	struct whole whole = { tsi_panel_int(panel, "budget.wall_total_ns"), 0,
 			       tsi_panel_int(panel, "budget.step_count") };
-	int left = tsi_screen_left(panel) - CAPTION_LINES;
+	struct doc_node *last = panel->doc->last;
 
-	if (left <= 0)
+	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "%s", tsi_budget_words(panel));
+	int left = tsi_screen_left(panel);
+	if (left <= 0) {
+		if (last)
+			tsi_doc_cut(panel->doc, last);
 		return;
+	}
 	if (left < (int)count)
 		count = (size_t)left;
-	tsi_doc_line(panel->doc, DOC_CAPTION, DOC_FAINT, NULL, "%s", tsi_budget_words(panel));
 	for (size_t i = 0; i < count; i++)
 		tsi_panel_parts(panel, &whole, largest[i], 1);
 }
