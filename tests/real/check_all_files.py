@@ -28,7 +28,8 @@ KINDS = (
     (r"\.(pickle|pkl)$", "snapshot", "pickle.*tscope memory"),
     (r"/mtl\.(json|raw)|memory_timeline\.raw", "memory_timeline", "memory timeline.*tscope memory"),
     (r"/et\.json$", None, "execution trace"),
-    (r"\.(xlsx|zip)$", None, "zip archive"),
+    (r"\.xlsx$", None, "zip archive"),
+    (r"\.zip$", None, None),
     (r"\.csv$", None, "not a trace|nothing but white space"),
     (r"/table\.txt$", None, "table that a profiler printed"),
     (r"README\.txt$|\.snap$|\.yaml$", None, "not a trace"),
@@ -37,7 +38,7 @@ KINDS = (
      "JSON without traceEvents"),
     (r"(\.json|_gz)(\.gz|\.zst)?$", None, None),
 )
-NO_WORK = "without traceEvents|none of|only|never"
+NO_WORK = "without traceEvents|none of|nothing but|only|never"
 HEADINGS = ("file", "events", "steps", "boundary", "dropped", "repaired or noted", "exit",
             "message")
 

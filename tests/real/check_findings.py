@@ -208,7 +208,7 @@ def exposed_comm(raw, finding):
     exposed = length(without(comm, spans_of(kernels(raw))))
     hidden = numbers(finding["detail"])[1]
     total, rounding = first_quantity(finding["detail"])
-    yield "share", 100 * exposed / raw.span, numbers(finding["title"])[0], ROUNDING
+    yield "share", raw.share(without(comm, spans_of(kernels(raw)))), numbers(finding["title"])[0], ROUNDING
     yield "ns", length(comm), total, rounding
     yield "hidden", 100 - 100 * exposed / length(comm), hidden, ROUNDING
 
@@ -243,7 +243,7 @@ def gaps_before(raw, is_wanted):
 def copy_small(raw, finding):
     is_small = lambda e: "Memcpy" in e.name and int(e.args.get("bytes", 1 << 30)) <= 65536
     copies = raw.counted(filter(is_small, raw.device))
-    count, share = numbers(finding["title"])[0], numbers(finding["title"])[-1]
+    count, share = numbers(finding["title"])[-2:]  # the first is the size
     alone = without(spans_of(copies), spans_of(e for e in raw.device if not is_copy(e)))
     yield "count", len(copies) / len(raw.windows), count, 0.51
     took = length(alone) + gaps_before(raw, is_small)

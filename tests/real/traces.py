@@ -8,9 +8,10 @@ import json
 import re
 import shutil
 import subprocess
+import zipfile
 import zlib
 
-GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP_MAGIC, ZSTD_MAGIC, ZIP_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 
 class NotATrace(Exception):
@@ -47,6 +48,9 @@ def read_bytes(path):
         data = file.read()
     if data.startswith(GZIP_MAGIC):
         return gunzip(data)
+    if data.startswith(ZIP_MAGIC):
+        with zipfile.ZipFile(path) as archive:
+            return archive.read(archive.namelist()[0]), False
     if data.startswith(ZSTD_MAGIC):
         if not shutil.which("zstd"):
             raise NotATrace("no zstd program")

@@ -90,7 +90,7 @@ def step_time(records):
         return {"count": 0}
     mean = math.fsum(times) / len(times)
     p50, p95 = percentile(times, 50), percentile(times, 95)
-    result = {"count": len(times), "mean_ns": mean, "p50_ns": p50, "p95_ns": p95,
+    result = {"count": len(times), "mean_ns": mean, "p50_ns": p50, "p95_ns": p95, "max_ns": max(times),
               "cv": variation(times), "p95_p50_ratio": p95 / p50 if p50 else None,
               "steps_per_second": 1e9 / mean if mean else None}
     for name in PHASES:
@@ -264,6 +264,11 @@ def rules(facts, spread, anchored):
         if (time["phase.optimizer_ratio"] or 0) >= 0.15:
             found["TIMING.OPTIMIZER_HEAVY"] = "low"
         if time["count"] >= 10 and ((time["cv"] or 0) >= 0.5 or (time["p95_p50_ratio"] or 0) >= 1.5):
+            found["TIMING.JITTER"] = "low"
+        more = (time["max_ns"] - time["p50_ns"]) / time["count"]
+        least = max(0.8 * (time["mean_ns"] - time["p50_ns"]), 0.1 * time["mean_ns"])
+        if time["cv"] is not None and time["count"] >= 4 and more >= least and \
+                time["max_ns"] >= 3 * time["p50_ns"]:  # one step
             found["TIMING.JITTER"] = "low"
     if mem:
         # Step records know neither the device's memory nor failures: no more than a remark.
