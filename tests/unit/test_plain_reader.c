@@ -64,6 +64,14 @@ static void test_forms(void **state)
 	}
 }
 
+#if HAVE_ARCHIVE
+#define ZIP_REMEDY                                                                                 \
+	"unpack it first, then give the files that are in it (a checkpoint of torch.save is one, " \
+	"too: it holds tensors and no memory snapshot)"
+#else
+#define ZIP_REMEDY "this build cannot read it: unpack it first, or build tscope with libarchive-dev"
+#endif
+
 static void test_refused(void **state)
 {
 #define NOT_MEMORY                                                                                 \
@@ -85,9 +93,7 @@ static void test_refused(void **state)
 		  "a memray capture, not a trace: use `tscope memory FILE`" },
 		{ BYTES("\xff\xfe{\0"), TSCOPE_E_UNSUPPORTED,
 		  "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)" },
-		{ BYTES("PK\3\4"), TSCOPE_E_UNSUPPORTED,
-		  "zip archive: unpack it first, then give the files that are in it (a checkpoint "
-		  "of torch.save is one, too: it holds tensors and no memory snapshot)" },
+		{ BYTES("PK\3\4"), TSCOPE_E_UNSUPPORTED, "zip archive: " ZIP_REMEDY },
 		{ BYTES("\x80\2ctorch._utils\n_rebuild_tensor_v2\n."), TSCOPE_E_UNSUPPORTED,
 		  "GLOBAL: would import torch._utils._rebuild_tensor_v2, as a checkpoint of "
 		  "torch.save does; only plain data is read" },
