@@ -339,7 +339,7 @@ enum tscope_status tsi_collective_list_fill(struct collective_list *list,
 					    const struct tscope_trace *trace,
 					    struct tscope_error *err)
 {
-	struct finder finder = { .trace = trace, .list = list };
+	struct finder finder = { .trace = trace, .list = list, .arena.spill = trace->spill };
 
 	find_all(&finder);
 	tsi_key_map_deinit(&finder.launching_ops);
