@@ -94,10 +94,7 @@ def main():
             found = compare(program, folder.resolve())
             compared += found is not None
             problems += found or []
-    for problem in problems:
-        print(problem)
-    print(f"{compared} runs compared, {len(problems)} differences")
-    return 1 if problems or compared == 0 else 0
+    return mapped.summarize(compared, problems)
 
 
 if __name__ == "__main__":

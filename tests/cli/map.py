@@ -113,6 +113,14 @@ def generated(folder, ranks):
     return [folder / name for name in jobs]
 
 
+def summarize(compared, problems):
+    """Prints what differs; the exit code, which is 1 as well where nothing could be compared."""
+    for problem in problems:
+        print(problem)
+    print(f"{compared} runs compared, {len(problems)} differences")
+    return 1 if problems or compared == 0 else 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -136,10 +144,7 @@ def main():
             found = compare(options.program, path, counts, random_numbers)
             compared += found is not None
             problems += found or []
-    for problem in problems:
-        print(problem)
-    print(f"{compared} runs compared, {len(problems)} differences")
-    return 1 if problems or compared == 0 else 0
+    return summarize(compared, problems)
 
 
 if __name__ == "__main__":

@@ -11,23 +11,12 @@
 #include <cmocka.h>
 
 #include <pthread.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <tscope/trace.h>
 
 #include "fail_alloc.h"
+#include "spill_file.h"
 
 enum { MANY = 1 << 20 };
-
-/* In the current folder; where that is memory, or on other systems, the test is skipped. */
-static struct tscope_spill *open_spill(void)
-{
-	struct tscope_spill *spill = NULL;
-
-	if (tscope_spill_open(&spill, ".", NULL) != TSCOPE_OK)
-		skip();
-	return spill;
-}
 
 static void fill(uint32_t *column, size_t first, size_t count)
 {
@@ -114,17 +103,6 @@ static void new_ones_are_zero(void **state)
 	assert_int_equal(in_heap[99], 0);
 	tsi_column_free(in_heap);
 	tscope_spill_free(spill);
-}
-
-/* Files may have so many bytes and no more: as on a full disk. */
-static void limit_files(rlim_t bytes)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	signal(SIGXFSZ, SIG_IGN);
 }
 
 static void a_disk_is_full(void **state)

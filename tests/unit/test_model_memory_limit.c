@@ -13,10 +13,8 @@
 
 #include <cmocka.h>
 
-#include <signal.h>
-#include <sys/resource.h>
-
 #include "fail_alloc.h"
+#include "spill_file.h"
 #include "trace_builder.h"
 
 enum { EVENTS = 300 };
@@ -107,16 +105,6 @@ static void the_rest_may_be_too_much(void **state)
 			    "nothing but operators, which take too much (limit: memory-limit)");
 }
 
-/* In the current folder; where that is memory, or on other systems, the test is skipped. */
-static struct tscope_spill *open_spill(void)
-{
-	struct tscope_spill *spill = NULL;
-
-	if (tscope_spill_open(&spill, ".", NULL) != TSCOPE_OK)
-		skip();
-	return spill;
-}
-
 /* At the end, and after each of several checks: in the file there is all that was in memory. */
 static void a_file_takes_them(void **state)
 {
@@ -145,17 +133,6 @@ static void a_file_takes_them(void **state)
 		tscope_trace_free(whole);
 	}
 	tscope_spill_free(spill);
-}
-
-/* Files may have so many bytes and no more: as on a full disk. */
-static void limit_files(rlim_t bytes)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	signal(SIGXFSZ, SIG_IGN);
 }
 
 /* Columns are 16 GB from each other, so that these limits let none, some and all be there. */
