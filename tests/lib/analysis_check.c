@@ -6,15 +6,12 @@
 #include "analysis_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "comm/replay.h"
 #include "model/memory/memory_file.h"
 #include "plain_text.h"

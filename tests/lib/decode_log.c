@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode_log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 enum tscope_status decode_blocks(struct str text, size_t block_bytes,
 				 const struct decode_options *options, struct event_log *log,

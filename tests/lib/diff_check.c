@@ -3,15 +3,12 @@
 #include "diff_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 
 static struct diff_side side_of(struct compared_side *side, const struct side_text *text)
 {

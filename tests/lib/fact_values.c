@@ -2,16 +2,12 @@
 /* Writes facts into the sheets of an analysis for which no analyzer ran. */
 #include "fact_values.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
 #include "analyze/fact_sheet.h"
+#include "check.h"
 
 static size_t find_def(const struct tscope_fact_def *defs, size_t count, const char *name)
 {

@@ -2,14 +2,10 @@
 /* Allocations that fail on demand. The linker sends calls of malloc to __wrap_malloc, and so on. */
 #include "fail_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "effort.h"
 
 /* Calls until the one that fails; 0 and below: it has failed. */

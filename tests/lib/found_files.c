@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "found_files.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "run/metrics.h"
 #include "run/settle.h"

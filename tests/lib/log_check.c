@@ -4,13 +4,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "comm/collective_kind.h"
 #include "fail_alloc.h"
 

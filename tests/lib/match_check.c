@@ -3,14 +3,11 @@
 #include "match_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 void test_text_add(struct test_text *text, const char *format, ...)
 {

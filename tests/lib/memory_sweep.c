@@ -2,17 +2,11 @@
 /* Runs what analyzes again and again with ever more of the memory that it needs. */
 #include "memory_sweep.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 #include "analyze/lookup.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "timeline/timeline.h"
 

@@ -2,13 +2,10 @@
 #include "memray_log.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "input/reader.h"
 
 /* ---- the sink ---------------------------------------------------------------------------- */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "memray_writer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 enum { FIRST_BYTES = 4096 };
 

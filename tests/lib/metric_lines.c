@@ -2,13 +2,10 @@
 /* Reads metrics that a test wrote down; a word that it does not know fails the test. */
 #include "metric_lines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 static void read_line(struct metric_log *log, char *line)
 {

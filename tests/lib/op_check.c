@@ -2,13 +2,8 @@
 #include "op_check.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "model/trace/classify.h"
 
 void check_needs_concrete(const char *name, const char *signature, const char *concrete)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "packed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "random_numbers.h"
 
 #if HAVE_ZLIB

@@ -3,14 +3,11 @@
 #include "path_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 
 static void keep_piece(struct path_sink *sink, const struct path_piece *piece)
 {

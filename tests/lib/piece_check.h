@@ -2,14 +2,9 @@
 #ifndef TSCOPE_TESTS_PIECE_CHECK_H
 #define TSCOPE_TESTS_PIECE_CHECK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "timeline/timeline.h"
+
+#include "check.h"
 
 /* Pieces are in order, have nothing in common, and neighbours of one kind are one. */
 static inline void assert_pieces_are_in_order(const struct line_pieces *pieces)

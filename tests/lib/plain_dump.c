@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "plain_dump.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 static void put(struct plain_dump *dump, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "plain_reading.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "input/reader.h"
 #include "plain_dump.h"

@@ -3,14 +3,10 @@
 #include "plain_text.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "decode/plain/plain_graph.h"
 
 enum { MAX_NAMES = 64, MAX_NAME_BYTES = 32, MAX_TEXT_BYTES = 4096 };

@@ -3,14 +3,10 @@
 #include "report_text.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Takes "\033[...m" out of a text, in place. */
 static void strip_escapes(char *text)

@@ -3,12 +3,10 @@
 #include "rule_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 enum { OUTCOME_CHARS = 2048 };
 
@@ -91,28 +89,6 @@ void check_rule_cases(const struct rule_case *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		check_case(&cases[i]);
-}
-
-struct rule_cases {
-	const struct rule_case *items;
-	size_t count;
-};
-
-static void rules_say_what_they_should(void **state)
-{
-	const struct rule_cases *cases = *state;
-
-	check_rule_cases(cases->items, cases->count);
-}
-
-int test_rule_cases(const struct rule_case *cases, size_t count)
-{
-	struct rule_cases all = { cases, count };
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(rules_say_what_they_should, &all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 static void check_advice(const struct advice_case *c)

@@ -35,9 +35,6 @@ struct rule_case {
 
 void check_rule_cases(const struct rule_case *cases, size_t count);
 
-/* All of a program whose only test they are: what main() returns. */
-int test_rule_cases(const struct rule_case *cases, size_t count);
-
 /* What a rule that fires advises holds this text. */
 struct advice_case {
 	const char *rule, *facts, *advice;

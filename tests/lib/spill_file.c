@@ -2,14 +2,9 @@
 /* The file that columns go to, and a disk that is full. */
 #include "spill_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
+
+#include "check.h"
 
 struct tscope_spill *open_spill(void)
 {

@@ -4,13 +4,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "run/record.h"
 
 static void put_ns(FILE *out, const char *prefix, const char *name, int64_t ns)

@@ -2,15 +2,11 @@
 /* Reads steps that a test wrote down; a word that it does not know fails the test. */
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 
 static bool set_memory(struct step_record *record, const char *name, const char *value)
 {

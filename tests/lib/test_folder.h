@@ -2,12 +2,14 @@
 #ifndef TSCOPE_TESTS_TEST_FOLDER_H
 #define TSCOPE_TESTS_TEST_FOLDER_H
 
-#include <stddef.h>
+#include "check.h"
 
 /*
- * A folder of its own for a test, which is the current one while it runs: set-up and teardown of
- * cmocka. What is made in it is removed with it.
+ * A test in a folder of its own, which is the current one while it runs and is removed behind it
+ * with all that was made in it.
  */
+#define TEST_IN_FOLDER(name) TEST_WITH(name, enter_folder, leave_folder)
+
 int enter_folder(void **state);
 int leave_folder(void **state);
 

@@ -6,13 +6,10 @@
 #include "trace_builder.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "input/input.h"
 
 #define PROCESS "100"

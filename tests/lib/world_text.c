@@ -3,15 +3,11 @@
 #include "world_text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 
 enum { MAX_RANKS = 1024, MAX_STEPS = 4096 };
 

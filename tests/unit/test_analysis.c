@@ -2,13 +2,7 @@
 /* All analyzers together: a trace that has some of everything, and failing allocations. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "memory_sweep.h"
 
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL(Args)"
@@ -42,9 +36,8 @@ static struct test_trace *new_rich_trace(void)
 	return t;
 }
 
-static void failing_allocations(void **state)
+TEST(failing_allocations)
 {
-	(void)state;
 	struct tscope_analysis_options options = { .python = true };
 	struct tscope_trace *trace = test_trace_finish(new_rich_trace());
 	struct tscope_timeline *timeline;
@@ -56,9 +49,8 @@ static void failing_allocations(void **state)
 }
 
 /* Identities between the analyzers, which look at the same time in different ways. */
-static void figures_agree_with_each_other(void **state)
+TEST(figures_agree_with_each_other)
 {
-	(void)state;
 	struct analyzed *a = analyze(new_rich_trace());
 
 	check_facts(a, "device_busy: busy_ns compute_ns comm_ns copy_ns event_count",
@@ -74,9 +66,8 @@ static void figures_agree_with_each_other(void **state)
 	analyzed_free(a);
 }
 
-static void names_are_found(void **state)
+TEST(names_are_found)
 {
-	(void)state;
 	struct analyzed *a = analyze(new_rich_trace());
 	struct tscope_value value;
 	enum tscope_unit unit;
@@ -109,9 +100,8 @@ static void check_defs(const struct tscope_fact_def *defs, size_t count)
 	}
 }
 
-static void definitions_are_complete(void **state)
+TEST(definitions_are_complete)
 {
-	(void)state;
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
 		const struct tscope_analyzer_def *def = tscope_analyzer(i);
 		assert_true(is_fit_for_json(def->id));
@@ -123,15 +113,4 @@ static void definitions_are_complete(void **state)
 			check_defs(def->tables[j].columns, def->tables[j].column_count);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(failing_allocations),
-		cmocka_unit_test(figures_agree_with_each_other),
-		cmocka_unit_test(names_are_found),
-		cmocka_unit_test(definitions_are_complete),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

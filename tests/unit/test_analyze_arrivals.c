@@ -2,15 +2,9 @@
 /* Who comes late: by clocks where these are known, and by waiting. */
 #include "world_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 #define FACTS                                                                                      \
@@ -39,9 +33,8 @@ static const char two_ranks[] = "rank 0\n"
 				"all_reduce 2000 3000 seq=1" DP "\n"
 				"all_reduce 4900 5000 seq=2" DP "\n";
 
-static void late_ranks_are_told(void **state)
+TEST(late_ranks_are_told)
 {
-	(void)state;
 	struct test_world *w = test_world(two_ranks);
 	struct analyzed *a = analyze_world(w, NULL);
 
@@ -73,9 +66,8 @@ static const char uncertain_clocks[] = "rank 0\n"
 				       "all_reduce 30400 40000 seq=2" DP "\n"
 				       "all_reduce 40900 50500 seq=3" DP "\n";
 
-static void uncertain_clocks_are_said_to_be(void **state)
+TEST(uncertain_clocks_are_said_to_be)
 {
-	(void)state;
 	struct test_world *w = test_world(uncertain_clocks);
 	struct analyzed *a = analyze_world(w, NULL);
 
@@ -101,9 +93,8 @@ static void uncertain_clocks_are_said_to_be(void **state)
 }
 
 /* Ranks 2 and 3 have nothing to do with the others, and rank 4 with nobody. */
-static void without_a_clock_only_waiting_tells(void **state)
+TEST(without_a_clock_only_waiting_tells)
 {
-	(void)state;
 	struct test_world *w = test_world("rank 0\n"
 					  "step 1 0 2000\n"
 					  "all_reduce 0 1000 seq=0" DP "\n"
@@ -134,9 +125,8 @@ static void without_a_clock_only_waiting_tells(void **state)
 	test_world_free(w);
 }
 
-static void nothing_without_such_collectives(void **state)
+TEST(nothing_without_such_collectives)
 {
-	(void)state;
 	struct test_world *w = test_world("rank 0\n"
 					  "step 1 0 2000\n"
 					  "broadcast 0 1000 seq=0" DP "\n"
@@ -149,16 +139,4 @@ static void nothing_without_such_collectives(void **state)
 	check_table(a, "arrivals.ranks: rank", "");
 	analyzed_free(a);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(late_ranks_are_told),
-		cmocka_unit_test(uncertain_clocks_are_said_to_be),
-		cmocka_unit_test(without_a_clock_only_waiting_tells),
-		cmocka_unit_test(nothing_without_such_collectives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

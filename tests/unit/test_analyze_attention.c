@@ -2,12 +2,7 @@
 /* Attention made of single operators, told by the shapes of its scores. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define FLOATS "[\"float\", \"float\", \"float\"]"
 
@@ -30,9 +25,8 @@ static struct test_trace *one_step(void)
 	return t;
 }
 
-static void scores_and_products(void **state)
+TEST(scores_and_products)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	/* 4 sequences of 8 heads: 32 × 64 × 48. */
@@ -57,9 +51,8 @@ static void scores_and_products(void **state)
 }
 
 /* All that has one shape is added up; the one with most time is shown. */
-static void two_shapes(void **state)
+TEST(two_shapes)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	run(t, "aten::bmm", "[[8, 16, 32], [8, 32, 16]]", 1, 10);
@@ -77,9 +70,8 @@ static void two_shapes(void **state)
 	analyzed_free(a);
 }
 
-static void without_the_values(void **state)
+TEST(without_the_values)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	run(t, "aten::bmm", "[[8, 64, 32], [8, 32, 64]]", 1, 10);
@@ -90,9 +82,8 @@ static void without_the_values(void **state)
 	analyzed_free(a);
 }
 
-static void without_shapes(void **state)
+TEST(without_shapes)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	test_op(t, "aten::_softmax", 1, 10, 20);
@@ -102,16 +93,4 @@ static void without_shapes(void **state)
 
 	check_facts(a, "attention: softmax_count scores_total_ns", "- -");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scores_and_products),
-		cmocka_unit_test(two_shapes),
-		cmocka_unit_test(without_the_values),
-		cmocka_unit_test(without_shapes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

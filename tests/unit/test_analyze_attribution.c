@@ -2,13 +2,9 @@
 /* Time by what the user asks for, of all or under a module or function. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 enum { MAIN = 1 };
 
@@ -59,9 +55,8 @@ static struct analyzed *analyze_by(enum tscope_grouping by, const char *under)
 	return a;
 }
 
-static void each_grouping(void **state)
+TEST(each_grouping)
 {
-	(void)state;
 	static const struct {
 		enum tscope_grouping by;
 		const char *rows; /* name, device time, events, time of threads */
@@ -87,9 +82,8 @@ static void each_grouping(void **state)
 	}
 }
 
-static void under_a_name(void **state)
+TEST(under_a_name)
 {
-	(void)state;
 	static const struct {
 		const char *under, *facts, *rows;
 	} cases[] = {
@@ -113,23 +107,11 @@ static void under_a_name(void **state)
 	}
 }
 
-static void not_asked_for(void **state)
+TEST(not_asked_for)
 {
-	(void)state;
 	struct analyzed *a = analyze_by(TSCOPE_BY_NOTHING, NULL);
 
 	check_facts(a, "attribution: by device_ns", "- -");
 	check_table(a, "attribution.rows: name", "");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_grouping),
-		cmocka_unit_test(under_a_name),
-		cmocka_unit_test(not_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,10 @@
 /* Blocks of kernels that repeat: how many, of what, and which takes longer, and why. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/attributes.h"
+#include "check.h"
 
 /* Kernels by letter, with their times in ns; a capital takes ten times as long. */
 static const struct {
@@ -40,9 +34,8 @@ static int64_t add_kernels(struct test_trace *t, const char *letters, int64_t no
 	return now_ns;
 }
 
-static void sequences(void **state)
+TEST(sequences)
 {
-	(void)state;
 	static const struct {
 		const char *letters;
 		const char *sequences, *odd;
@@ -82,9 +75,8 @@ static void sequences(void **state)
 }
 
 /* Three steps of four layers: of each kernel the median counts, so that one slow pass is none. */
-static void passes(void **state)
+TEST(passes)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	static const char *const steps[] = { "ngangangangae", "ngaNGAngangae", "ngangangangae" };
 
@@ -105,14 +97,4 @@ static void passes(void **state)
 		    "1 flash_fwd_kernel attention 1 50 0.555556\n");
 	check_facts(a, "blocks: sequence_count odd_count device_ns repeated_ns", "1 0 1905 1890");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sequences),
-		cmocka_unit_test(passes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

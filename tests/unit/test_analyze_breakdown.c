@@ -2,13 +2,7 @@
 /* What is in each line of the budget: small traces by hand. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "memory_sweep.h"
 
 #define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -42,9 +36,8 @@ static struct analyzed *analyze_warm(struct test_trace *t, unsigned warmup)
 
 /* ---- work that runs ---- */
 
-static void of_kernels_the_first_to_start_has_the_instant(void **state)
+TEST(of_kernels_the_first_to_start_has_the_instant)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/*
@@ -62,9 +55,8 @@ static void of_kernels_the_first_to_start_has_the_instant(void **state)
 		       "unattributed none  30\n");
 }
 
-static void steps_cut_a_kernel_and_marked_ones_have_no_part(void **state)
+TEST(steps_cut_a_kernel_and_marked_ones_have_no_part)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/*
@@ -86,9 +78,8 @@ static void steps_cut_a_kernel_and_marked_ones_have_no_part(void **state)
 	analyzed_free(a);
 }
 
-static void where_no_step_counts_there_is_nothing(void **state)
+TEST(where_no_step_counts_there_is_nothing)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
@@ -99,9 +90,8 @@ static void where_no_step_counts_there_is_nothing(void **state)
 	analyzed_free(a);
 }
 
-static void devices_are_summed(void **state)
+TEST(devices_are_summed)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* gemm 50 + 30; idle 50 and [30,40) + [60,100) */
@@ -116,9 +106,8 @@ static void devices_are_summed(void **state)
 	analyzed_free(a);
 }
 
-static void communication_is_told_by_kind_and_group(void **state)
+TEST(communication_is_told_by_kind_and_group)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/*
@@ -168,9 +157,8 @@ static void communication_is_told_by_kind_and_group(void **state)
 		       "unattributed none  551\n");
 }
 
-static void copies_that_no_kernel_hides(void **state)
+TEST(copies_that_no_kernel_hides)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/*
@@ -192,9 +180,8 @@ static void copies_that_no_kernel_hides(void **state)
 
 /* ---- idle time ---- */
 
-static void stalls_are_told_by_what_the_host_was_in(void **state)
+TEST(stalls_are_told_by_what_the_host_was_in)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/*
@@ -229,9 +216,8 @@ static void stalls_are_told_by_what_the_host_was_in(void **state)
 		       "unattributed none  450\n");
 }
 
-static void the_outermost_loader_of_an_active_thread_counts(void **state)
+TEST(the_outermost_loader_of_an_active_thread_counts)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/*
@@ -255,9 +241,8 @@ static void the_outermost_loader_of_an_active_thread_counts(void **state)
 		       "launch_stall call cudaLaunchKernel in aten::add 10\n");
 }
 
-static void calls_are_told_by_who_makes_them(void **state)
+TEST(calls_are_told_by_who_makes_them)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* Waits of 10, 20 and 30, the last in no operator; then the launch at 60. */
@@ -276,9 +261,8 @@ static void calls_are_told_by_who_makes_them(void **state)
 		       "launch_stall call cudaLaunchKernel 1\n");
 }
 
-static void a_graph_s_launch_is_its_operator_s(void **state)
+TEST(a_graph_s_launch_is_its_operator_s)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* Launched at 30; gaps [30,40) and [60,65); copies end the step. */
@@ -296,9 +280,8 @@ static void a_graph_s_launch_is_its_operator_s(void **state)
 
 /* ---- names ---- */
 
-static void numbers_at_the_end_make_no_part(void **state)
+TEST(numbers_at_the_end_make_no_part)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 150);
@@ -331,9 +314,8 @@ static void numbers_at_the_end_make_no_part(void **state)
 
 /* ---- without devices ---- */
 
-static void host_lines_have_the_innermost_operators(void **state)
+TEST(host_lines_have_the_innermost_operators)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/*
@@ -380,9 +362,8 @@ static void host_lines_have_the_innermost_operators(void **state)
 	analyzed_free(a);
 }
 
-static void collectives_of_the_host_have_kind_and_group(void **state)
+TEST(collectives_of_the_host_have_kind_and_group)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* The record is what communicates, not the operator around it. */
@@ -397,9 +378,8 @@ static void collectives_of_the_host_have_kind_and_group(void **state)
 
 /* ---- in doubt, and without memory ---- */
 
-static void doubts_are_the_budget_s(void **state)
+TEST(doubts_are_the_budget_s)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* A kernel that ran for two hours. */
@@ -413,9 +393,8 @@ static void doubts_are_the_budget_s(void **state)
 	analyzed_free(a);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 200);
@@ -433,27 +412,4 @@ static void every_allocation_may_fail(void **state)
 		    " in group pg\ncudaDeviceSynchronize in block\nblock\ncudaLaunchKernel in "
 		    "block\n\n");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_kernels_the_first_to_start_has_the_instant),
-		cmocka_unit_test(steps_cut_a_kernel_and_marked_ones_have_no_part),
-		cmocka_unit_test(where_no_step_counts_there_is_nothing),
-		cmocka_unit_test(devices_are_summed),
-		cmocka_unit_test(communication_is_told_by_kind_and_group),
-		cmocka_unit_test(copies_that_no_kernel_hides),
-		cmocka_unit_test(stalls_are_told_by_what_the_host_was_in),
-		cmocka_unit_test(the_outermost_loader_of_an_active_thread_counts),
-		cmocka_unit_test(calls_are_told_by_who_makes_them),
-		cmocka_unit_test(a_graph_s_launch_is_its_operator_s),
-		cmocka_unit_test(numbers_at_the_end_make_no_part),
-		cmocka_unit_test(host_lines_have_the_innermost_operators),
-		cmocka_unit_test(collectives_of_the_host_have_kind_and_group),
-		cmocka_unit_test(doubts_are_the_budget_s),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,23 +4,16 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "random_numbers.h"
 
 #define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 #define ENGINE "autograd::engine::evaluate_function: MmBackward0"
 
 enum { MAIN = 1 }; /* the first thread's id */
-
-static const char *testdata;
 
 static int64_t number_of(const struct tscope_analysis *analysis, const char *id)
 {
@@ -105,9 +98,8 @@ static void check_trace(struct tscope_trace *trace, const struct tscope_timeline
 	tscope_trace_free(trace);
 }
 
-static void parts_of_traces_sum_to_the_lines(void **state)
+TEST(parts_of_traces_sum_to_the_lines)
 {
-	(void)state;
 	char path[1024];
 	int trace_count = 0;
 	DIR *folder = opendir(testdata);
@@ -178,24 +170,12 @@ static struct test_trace *random_trace(uint64_t *seed, bool has_devices)
 	return t;
 }
 
-static void parts_of_random_traces_sum_to_the_lines(void **state)
+TEST(parts_of_random_traces_sum_to_the_lines)
 {
 	uint64_t seed = 7;
 
-	(void)state;
 	for (int round = 0; round < 300; round++) {
 		const struct tscope_timeline_options options = { .warmup = round % 4 / 2 };
 		check_trace(test_trace_finish(random_trace(&seed, round % 2)), &options, "random");
 	}
-}
-
-int main(int argc, char **argv)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_traces_sum_to_the_lines),
-		cmocka_unit_test(parts_of_random_traces_sum_to_the_lines),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

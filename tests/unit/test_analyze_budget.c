@@ -4,14 +4,8 @@
 #include "step_text.h"
 #include "world_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 
 #define LINES                                                                                      \
 	"budget: wall_total_ns step_count compute_total_ns exposed_comm_total_ns "                 \
@@ -55,9 +49,8 @@ static struct analyzed *analyze_two_devices(void)
 	return analyze_steps_of(t, &options);
 }
 
-static void unmarked_steps_of_all_devices_are_summed(void **state)
+TEST(unmarked_steps_of_all_devices_are_summed)
 {
-	(void)state;
 	struct analyzed *a = analyze_two_devices();
 
 	/* Two steps on two devices are four, and make 400 = 150 + 71 + 19 + 160. */
@@ -67,9 +60,8 @@ static void unmarked_steps_of_all_devices_are_summed(void **state)
 	analyzed_free(a);
 }
 
-static void each_device_has_its_own(void **state)
+TEST(each_device_has_its_own)
 {
-	(void)state;
 	struct analyzed *a = analyze_two_devices();
 
 	check_device_facts(a, 0, LINES, "200 2 140 0 0 0 0 39 11 10");
@@ -78,9 +70,8 @@ static void each_device_has_its_own(void **state)
 	analyzed_free(a);
 }
 
-static void of_one_device_the_figures_are_the_trace_s(void **state)
+TEST(of_one_device_the_figures_are_the_trace_s)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
@@ -93,9 +84,8 @@ static void of_one_device_the_figures_are_the_trace_s(void **state)
 	analyzed_free(a);
 }
 
-static void without_devices_the_host_tells(void **state)
+TEST(without_devices_the_host_tells)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
@@ -112,9 +102,8 @@ static void without_devices_the_host_tells(void **state)
 	analyzed_free(a);
 }
 
-static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
+TEST(of_a_trace_alone_the_rank_s_figures_are_the_trace_s)
 {
-	(void)state;
 	struct analyzed *a = analyze_two_devices();
 	const struct analysis_scope scope = { .steps = tsi_analysis_steps(a->analysis) };
 	struct analyzed rank = { 0 };
@@ -163,9 +152,8 @@ static struct step_series rank_of_host(int64_t data_ns, int64_t other_ns)
 	return steps;
 }
 
-static void of_several_ranks_it_is_the_mean(void **state)
+TEST(of_several_ranks_it_is_the_mean)
 {
-	(void)state;
 	/*
 	 * Wall 6 + 5 + 5 = 16, ÷ 3 = 5.33. Compute 5 (forward 2, backward 3), communication 5,
 	 * gap 6: the sums 5, 10, 16 by 3 are 1.67, 3.33, 5.33, so 2, 3, 5 and the lines 2, 1, 2.
@@ -186,9 +174,8 @@ static void of_several_ranks_it_is_the_mean(void **state)
 	analyzed_free(a);
 }
 
-static void of_one_rank_it_is_its_own(void **state)
+TEST(of_one_rank_it_is_its_own)
 {
-	(void)state;
 	struct step_series steps = rank_of_step((struct rank_step){ 3, 2, 1, 2 });
 
 	steps.device_count = 2; /* whose lines are summed */
@@ -199,9 +186,8 @@ static void of_one_rank_it_is_its_own(void **state)
 	analyzed_free(a);
 }
 
-static void a_run_without_devices_has_host_lines(void **state)
+TEST(a_run_without_devices_has_host_lines)
 {
-	(void)state;
 	struct step_series ranks[] = { rank_of_host(1, 6), rank_of_host(2, 6) };
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
 
@@ -211,9 +197,8 @@ static void a_run_without_devices_has_host_lines(void **state)
 	analyzed_free(a);
 }
 
-static void the_ranks_steps_are_averaged_too(void **state)
+TEST(the_ranks_steps_are_averaged_too)
 {
-	(void)state;
 	/* Two devices make two of the first's step: (2 + 1) ÷ 2 = 1.5, up; (12 + 3) ÷ 2 = 7.5, up. */
 	struct step_series ranks[] = {
 		rank_of_step((struct rank_step){ 3, 2, 1, 2 }),
@@ -245,9 +230,8 @@ static struct step_series divided(struct step_series steps, int64_t wait_ns, int
 	"exposed_unsplit_total_ns "                                                                \
 	"host.comm_wait_total_ns"
 
-static void exposed_communication_is_divided(void **state)
+TEST(exposed_communication_is_divided)
 {
-	(void)state;
 	struct step_series steps = divided(rank_of_step((struct rank_step){ 3, 2, 9, 2 }), 5, 3);
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
@@ -274,9 +258,8 @@ static void exposed_communication_is_divided(void **state)
 	analyzed_free(a);
 }
 
-static void traces_of_several_ranks_divide_it(void **state)
+TEST(traces_of_several_ranks_divide_it)
 {
-	(void)state;
 	/*
 	 * Transfer 20. Rank 0 exposes [40,90), of which it waits until 70; rank 1 exposes [70,90).
 	 * Compute 50 + 80, waiting 30, transfer 20 + 20, by 2: 65, 15, 20.
@@ -301,9 +284,8 @@ static void traces_of_several_ranks_divide_it(void **state)
 	test_world_free(w);
 }
 
-static void so_is_that_of_the_host(void **state)
+TEST(so_is_that_of_the_host)
 {
-	(void)state;
 	/* Data 1 + 2 = 3; communication 4 + 3 = 7: 2 waiting, 5 transfer. By 2: 1.5; 2.5 and 5. */
 	struct step_series ranks[] = { rank_of_host(1, 0), rank_of_host(2, 0) };
 
@@ -323,9 +305,8 @@ static void so_is_that_of_the_host(void **state)
 	analyzed_free(a);
 }
 
-static void records_alone_have_no_budget(void **state)
+TEST(records_alone_have_no_budget)
 {
-	(void)state;
 	struct step_series steps = test_steps("1 forward=1\n");
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
@@ -335,7 +316,7 @@ static void records_alone_have_no_budget(void **state)
 
 /* ---- what of the computing is useful ---- */
 
-static void compute_is_useful_or_overhead(void **state)
+TEST(compute_is_useful_or_overhead)
 {
 	static const struct {
 		double flops, peak_flops; /* as options: 0 is not said */
@@ -350,7 +331,6 @@ static void compute_is_useful_or_overhead(void **state)
 		  "no shapes recorded; use record_shapes=True, --flops-per-step or --model" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = rank_of_step((struct rank_step){ 30, 20, 1, 2 });
 		const struct tscope_analysis_options options = { .flops_per_step = cases[i].flops,
@@ -368,9 +348,8 @@ static void compute_is_useful_or_overhead(void **state)
 	}
 }
 
-static void of_several_ranks_the_useful_part_is_the_mean_too(void **state)
+TEST(of_several_ranks_the_useful_part_is_the_mean_too)
 {
-	(void)state;
 	/* 4 ns of 30, and 4 of which 3 were computed: 7 ÷ 2 = 3.5 and 33 ÷ 2 = 16.5, halves up. */
 	const struct tscope_analysis_options options = { .flops_per_step = 40, .peak_flops = 1e10 };
 	struct step_series ranks[] = {
@@ -382,27 +361,4 @@ static void of_several_ranks_the_useful_part_is_the_mean_too(void **state)
 	check_facts(a, "budget: compute_total_ns useful_compute_total_ns compute_overhead_total_ns",
 		    "17 4 13");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unmarked_steps_of_all_devices_are_summed),
-		cmocka_unit_test(each_device_has_its_own),
-		cmocka_unit_test(of_one_device_the_figures_are_the_trace_s),
-		cmocka_unit_test(without_devices_the_host_tells),
-		cmocka_unit_test(of_a_trace_alone_the_rank_s_figures_are_the_trace_s),
-		cmocka_unit_test(of_several_ranks_it_is_the_mean),
-		cmocka_unit_test(of_one_rank_it_is_its_own),
-		cmocka_unit_test(a_run_without_devices_has_host_lines),
-		cmocka_unit_test(the_ranks_steps_are_averaged_too),
-		cmocka_unit_test(exposed_communication_is_divided),
-		cmocka_unit_test(traces_of_several_ranks_divide_it),
-		cmocka_unit_test(so_is_that_of_the_host),
-		cmocka_unit_test(records_alone_have_no_budget),
-		cmocka_unit_test(compute_is_useful_or_overhead),
-		cmocka_unit_test(of_several_ranks_the_useful_part_is_the_mean_too),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
 #include "analysis_check.h"
 #include "composer_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define FACTS                                                                                      \
 	"callbacks: name_count call_count total_ns in_step_ns_per_step step_ratio "                \
@@ -25,9 +20,8 @@ static struct analyzed *analyze_lines(const char *lines)
 	return analyze(composer_text(lines));
 }
 
-static void inside_and_beside_the_steps(void **state)
+TEST(inside_and_beside_the_steps)
 {
-	(void)state;
 	struct analyzed *a = analyze_lines(
 		"callback/Slow/event/fit_start -100 -50\n" STEPS
 		"callback/Slow/event/batch_end 600 700\n"
@@ -51,9 +45,8 @@ static void inside_and_beside_the_steps(void **state)
 }
 
 /* A within B within A: each instant once in all, and once in each. */
-static void nested_ones_count_once(void **state)
+TEST(nested_ones_count_once)
 {
-	(void)state;
 	struct analyzed *a = analyze_lines(STEPS "callback/A/event/x 100 200\n"
 						 "callback/B/event/x 110 160\n"
 						 "callback/A/event/y 120 130\n"
@@ -68,9 +61,8 @@ static void nested_ones_count_once(void **state)
 }
 
 /* On two threads they do not hide each other. */
-static void threads_add_up(void **state)
+TEST(threads_add_up)
 {
-	(void)state;
 	struct analyzed *a = analyze_lines(STEPS "callback/A/event/x 100 200\n"
 						 "callback/A/event/x 150 250 thread=2\n");
 
@@ -79,9 +71,8 @@ static void threads_add_up(void **state)
 }
 
 /* A callback and an algorithm of one class are two. */
-static void kinds_are_apart(void **state)
+TEST(kinds_are_apart)
 {
-	(void)state;
 	struct analyzed *a = analyze_lines(STEPS "callback/A/event/x 100 200\n"
 						 "algorithm/A/event/x 300 350\n");
 
@@ -90,9 +81,8 @@ static void kinds_are_apart(void **state)
 }
 
 /* A window ends where an evaluation begins; its callbacks are in no step. */
-static void evaluations(void **state)
+TEST(evaluations)
 {
-	(void)state;
 	struct analyzed *a = analyze_lines(
 		"event/train_batch 0 500\ncallback/A/event/batch_end 600 700\n"
 		"event/eval 800 2800\nevent/eval_batch 900 1000\n"
@@ -106,9 +96,8 @@ static void evaluations(void **state)
 }
 
 /* Where the capture began within one, its parts are seen one by one. */
-static void evaluation_that_began_before(void **state)
+TEST(evaluation_that_began_before)
 {
-	(void)state;
 	struct analyzed *a = analyze_lines("event/eval_batch 100 200\nevent/eval_forward 110 150\n"
 					   "event/eval_batch 300 400\nevent/eval - 500\n" STEPS);
 
@@ -117,9 +106,8 @@ static void evaluation_that_began_before(void **state)
 }
 
 /* Nothing takes most where only the profiler takes anything. */
-static void only_the_profiler(void **state)
+TEST(only_the_profiler)
 {
-	(void)state;
 	struct analyzed *a =
 		analyze_lines(STEPS "callback/SystemProfiler/event/batch_end 600 620\n");
 
@@ -127,9 +115,8 @@ static void only_the_profiler(void **state)
 	analyzed_free(a);
 }
 
-static void without_callbacks(void **state)
+TEST(without_callbacks)
 {
-	(void)state;
 	struct analyzed *a = analyze_lines(STEPS);
 
 	check_facts(a, FACTS, "0 0 0 0 0 0 0 - - 0 0");
@@ -142,20 +129,4 @@ static void without_callbacks(void **state)
 	a = analyze(t);
 	check_facts(a, FACTS, "- - - - - - - - - - -");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inside_and_beside_the_steps),
-		cmocka_unit_test(nested_ones_count_once),
-		cmocka_unit_test(threads_add_up),
-		cmocka_unit_test(kinds_are_apart),
-		cmocka_unit_test(evaluations),
-		cmocka_unit_test(evaluation_that_began_before),
-		cmocka_unit_test(only_the_profiler),
-		cmocka_unit_test(without_callbacks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

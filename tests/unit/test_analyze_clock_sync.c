@@ -4,12 +4,7 @@
 #include "step_text.h"
 #include "world_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define FACTS                                                                                      \
 	"clock_sync: rank_count max_offset_ns max_error_ns step_count mean_step_skew_ns "          \
@@ -61,9 +56,8 @@ static struct analyzed *analyze_cases(const struct rank_case *cases, size_t coun
  * Rank 2 is 100 ahead, rank 4 is 40 behind. Step 0 starts at 10, 110 - 100 = 10 and -10 + 40 = 30: a
  * skew of 20; step 1 at 60, 70 and 50: 20; step 2 at 90, 90 and 90.
  */
-static void offsets_and_skew(void **state)
+TEST(offsets_and_skew)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ KNOWN(1000, 3), { 10, 60, 90 }, NULL },
 		{ KNOWN(1100, 5), { 110, 170, 190 }, NULL },
@@ -77,9 +71,8 @@ static void offsets_and_skew(void **state)
 	analyzed_free(a);
 }
 
-static void skew_that_the_error_may_be(void **state)
+TEST(skew_that_the_error_may_be)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ KNOWN(1000, 3), { 10 }, NULL },
 		{ KNOWN(1000, 5), { 15 }, NULL },
@@ -91,9 +84,8 @@ static void skew_that_the_error_may_be(void **state)
 }
 
 /* The merger moved rank 2 back by 100, and its offset is still that of its clock. */
-static void shifted_by_the_merger(void **state)
+TEST(shifted_by_the_merger)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ KNOWN(1000, 0), { 10 }, NULL },
 		{ { .sync_ns = 1100, .shifted_ns = -100, .is_known = true }, { 17 }, NULL },
@@ -105,9 +97,8 @@ static void shifted_by_the_merger(void **state)
 }
 
 /* Without a clock, without Unix time, or of another recording: such a rank is left out. */
-static void ranks_that_cannot_be_compared(void **state)
+TEST(ranks_that_cannot_be_compared)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ KNOWN(1000, 0), { 10 }, NULL },
 		{ { .is_known = false }, { 20 }, NULL },
@@ -124,9 +115,8 @@ static void ranks_that_cannot_be_compared(void **state)
 }
 
 /* Step 1 is not on rank 2, step 7 has no budget there. */
-static void steps_that_not_all_have(void **state)
+TEST(steps_that_not_all_have)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ KNOWN(0, 0), { 10, 20, 70 }, "0 data=1\n1 data=1\n7 data=1\n" },
 		{ KNOWN(0, 0), { 14, 0 }, "0 data=1\n7 data=1\n" },
@@ -137,9 +127,8 @@ static void steps_that_not_all_have(void **state)
 	analyzed_free(a);
 }
 
-static void no_step_in_common(void **state)
+TEST(no_step_in_common)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ KNOWN(0, 0), { 10 }, "3 data=1\n" },
 		{ KNOWN(5, 2), { 14 }, "4 data=1\n" },
@@ -151,9 +140,8 @@ static void no_step_in_common(void **state)
 	analyzed_free(a);
 }
 
-static void absurd_clocks(void **state)
+TEST(absurd_clocks)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ KNOWN(INT64_MIN, INT64_MAX), { INT64_MIN }, NULL },
 		{ KNOWN(INT64_MAX, 0), { INT64_MAX }, NULL },
@@ -166,9 +154,8 @@ static void absurd_clocks(void **state)
 }
 
 /* Both sources show one offset: rank 1 is 50 ahead by its matched collectives, too. */
-static void beside_matched_collectives(void **state)
+TEST(beside_matched_collectives)
 {
-	(void)state;
 	struct test_world *w = test_world("rank 0\nstep 0 0 1000\ncompute 0 400\n"
 					  "exposed_comm 400 500\n"
 					  "all_reduce 400 500 group=dp ranks=0,1 seq=0 bytes=64\n"
@@ -185,20 +172,4 @@ static void beside_matched_collectives(void **state)
 	check_table(a, RANKS, "0 0 0 0 0\n1 50 0 50 0\n");
 	analyzed_free(a);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(offsets_and_skew),
-		cmocka_unit_test(skew_that_the_error_may_be),
-		cmocka_unit_test(shifted_by_the_merger),
-		cmocka_unit_test(ranks_that_cannot_be_compared),
-		cmocka_unit_test(steps_that_not_all_have),
-		cmocka_unit_test(no_step_in_common),
-		cmocka_unit_test(absurd_clocks),
-		cmocka_unit_test(beside_matched_collectives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* Collectives by kind and size, with kernels and without. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(Args)"
 #define META(collective, in, out)                                                                  \
@@ -15,9 +10,8 @@
 	", \"Out msg nelems\": " #out ", \"Group size\": 4, \"dtype\": \"BFloat16\", "             \
 	"\"Process Group Name\": \"0\", \"Process Group Description\": \"default_pg\""
 
-static void sizes_and_bandwidth(void **state)
+TEST(sizes_and_bandwidth)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 0, 100, 0, META("allreduce", 500, 500));
@@ -49,9 +43,8 @@ static void sizes_and_bandwidth(void **state)
 	analyzed_free(a);
 }
 
-static void kind_by_the_kernels_name(void **state)
+TEST(kind_by_the_kernels_name)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "ncclKernel_AllReduce_TREE_LL128_Sum_float(Args)", 0, 20, 0, 30, 0);
@@ -68,9 +61,8 @@ static void kind_by_the_kernels_name(void **state)
 }
 
 /* Two records launch nothing; the one kernel behind them runs both. A record before is its own. */
-static void coalesced_records_are_added(void **state)
+TEST(coalesced_records_are_added)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 50,
@@ -91,9 +83,8 @@ static void coalesced_records_are_added(void **state)
 }
 
 /* One record, two kernels: one collective, whose bytes move once. */
-static void several_kernels_of_one_record(void **state)
+TEST(several_kernels_of_one_record)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 50,
@@ -108,9 +99,8 @@ static void several_kernels_of_one_record(void **state)
 	analyzed_free(a);
 }
 
-static void backend_without_kernels(void **state)
+TEST(backend_without_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "gloo:all_reduce", 2, 0, 100);
@@ -132,9 +122,8 @@ static void backend_without_kernels(void **state)
 		       "{\"Input Dims\": " dims ", \"Input type\": " types "}")
 
 /* Lists of tensors hide their sizes in the operator; the backend's span has them. */
-static void sizes_of_the_spans_above(void **state)
+TEST(sizes_of_the_spans_above)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	CALLED("c10d::allreduce_", 1, 0, 50, "[[], []]", "[\"TensorList\", \"\"]");
@@ -161,9 +150,8 @@ static void sizes_of_the_spans_above(void **state)
 }
 
 /* Kernels of their own: no backend's span, but an operator with the tensor among its arguments. */
-static void sizes_of_operators_with_their_own_kernels(void **state)
+TEST(sizes_of_operators_with_their_own_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	CALLED("symm_mem::multimem_all_reduce_", 1, 0, 50, "[[8, 4], [], []]",
@@ -185,9 +173,8 @@ static void sizes_of_operators_with_their_own_kernels(void **state)
 }
 
 /* A loss is a tensor of no dimension; what gloo gathers is more than what it is called with. */
-static void sizes_of_backends_without_kernels(void **state)
+TEST(sizes_of_backends_without_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	ANNOTATED("gloo:all_reduce", 2, 0, 100, "[[]]", "[\"float\"]");
@@ -200,9 +187,8 @@ static void sizes_of_backends_without_kernels(void **state)
 	analyzed_free(a);
 }
 
-static void records_where_there_is_nothing_better(void **state)
+TEST(records_where_there_is_nothing_better)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 50,
@@ -214,9 +200,8 @@ static void records_where_there_is_nothing_better(void **state)
 	analyzed_free(a);
 }
 
-static void without_collectives(void **state)
+TEST(without_collectives)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "k", 0, 7, 0, 100, 0);
@@ -225,21 +210,4 @@ static void without_collectives(void **state)
 	check_table(a, "collectives.by_kind: kind", "");
 	check_table(a, "collectives.by_size: kind", "");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_and_bandwidth),
-		cmocka_unit_test(kind_by_the_kernels_name),
-		cmocka_unit_test(coalesced_records_are_added),
-		cmocka_unit_test(several_kernels_of_one_record),
-		cmocka_unit_test(backend_without_kernels),
-		cmocka_unit_test(sizes_of_the_spans_above),
-		cmocka_unit_test(sizes_of_operators_with_their_own_kernels),
-		cmocka_unit_test(sizes_of_backends_without_kernels),
-		cmocka_unit_test(records_where_there_is_nothing_better),
-		cmocka_unit_test(without_collectives),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
 #include "analysis_check.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 static struct analyzed *analyze_text(const char *text)
 {
@@ -26,9 +21,8 @@ static void check_loss(const char *text, const char *expected)
 	analyzed_free(a);
 }
 
-static void the_trend_needs_two_percent(void **state)
+TEST(the_trend_needs_two_percent)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expected;
 	} cases[] = {
@@ -53,9 +47,8 @@ static void the_trend_needs_two_percent(void **state)
 		check_loss(cases[i].text, cases[i].expected);
 }
 
-static void a_loss_that_is_not_finite_has_diverged(void **state)
+TEST(a_loss_that_is_not_finite_has_diverged)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expected;
 	} cases[] = {
@@ -69,9 +62,8 @@ static void a_loss_that_is_not_finite_has_diverged(void **state)
 		check_loss(cases[i].text, cases[i].expected);
 }
 
-static void ends_are_medians_of_a_tenth(void **state)
+TEST(ends_are_medians_of_a_tenth)
 {
-	(void)state;
 	/*
 	 * 20 losses: the windows hold 2. The first have median (100 + 80) ÷ 2 = 90, the last
 	 * (60 + 122) ÷ 2 = 91: a plateau, where the ends alone would say worsening.
@@ -83,9 +75,8 @@ static void ends_are_medians_of_a_tenth(void **state)
 		   "plateau 122 60 - 20");
 }
 
-static void spikes_are_told_by_step_number(void **state)
+TEST(spikes_are_told_by_step_number)
 {
-	(void)state;
 	/* Step 15 lacks a loss and 16 is not finite; the sixth loss before 19 is that of 11. */
 	struct analyzed *a = analyze_text("10 warmup loss=1 grad_norm=1\n"
 					  "11 loss=2 grad_norm=1\n"
@@ -104,9 +95,8 @@ static void spikes_are_told_by_step_number(void **state)
 	analyzed_free(a);
 }
 
-static void the_gradient_speaks_without_a_loss(void **state)
+TEST(the_gradient_speaks_without_a_loss)
 {
-	(void)state;
 	struct analyzed *a = analyze_text("1 grad_norm=1\n2 grad_norm=1\n3 grad_norm=1\n"
 					  "4 grad_norm=1\n5 grad_norm=1\n6 grad_norm=1\n"
 					  "7 grad_norm=2\n");
@@ -115,17 +105,4 @@ static void the_gradient_speaks_without_a_loss(void **state)
 	check_table(a, "convergence.loss_spikes: step", "");
 	check_table(a, "convergence.grad_norm_spikes: step", "7\n");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_trend_needs_two_percent),
-		cmocka_unit_test(a_loss_that_is_not_finite_has_diverged),
-		cmocka_unit_test(ends_are_medians_of_a_tenth),
-		cmocka_unit_test(spikes_are_told_by_step_number),
-		cmocka_unit_test(the_gradient_speaks_without_a_loss),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,10 @@
 /* Copies and fills: sizes, bandwidth, directions, and what no kernel hides. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "check.h"
 
-#include <cmocka.h>
-
-static void sizes_and_bandwidth(void **state)
+TEST(sizes_and_bandwidth)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_memcpy(t, "Memcpy HtoD (Pageable -> Device)", 0, 7, 0, 100, 0, 400);
@@ -36,9 +30,8 @@ static void sizes_and_bandwidth(void **state)
 }
 
 /* ROCm writes no size on the copy, but on its call; a copy without either has none. */
-static void size_from_the_call(void **state)
+TEST(size_from_the_call)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span_args(t, "cuda_runtime", "hipMemcpyAsync", 1, 0, 10,
@@ -55,7 +48,7 @@ static void size_from_the_call(void **state)
 }
 
 /* ROCm says "Host", pinned or not: nobody knows that nothing is pageable. */
-static void memory_that_is_not_said(void **state)
+TEST(memory_that_is_not_said)
 {
 	static const char doubt[] = "the names of copies do not say whether the host's memory is "
 				    "pageable";
@@ -69,7 +62,6 @@ static void memory_that_is_not_said(void **state)
 		{ "Memcpy DtoD (Device -> Device)", "0 0 -", "d2d no\n", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = test_trace_new();
 		test_memcpy(t, cases[i].name, 0, 7, 0, 100, 0, 400);
@@ -81,9 +73,8 @@ static void memory_that_is_not_said(void **state)
 	}
 }
 
-static void without_copies(void **state)
+TEST(without_copies)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "k", 0, 7, 0, 100, 0);
@@ -92,15 +83,4 @@ static void without_copies(void **state)
 	check_table(a, "copies.by_name: name", "");
 	check_table(a, "copies.by_direction: direction", "");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_and_bandwidth),
-		cmocka_unit_test(size_from_the_call),
-		cmocka_unit_test(memory_that_is_not_said),
-		cmocka_unit_test(without_copies),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

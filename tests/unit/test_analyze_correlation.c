@@ -3,16 +3,11 @@
 #include "analysis_check.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 enum { TEXT_CHARS = 4096 };
@@ -45,9 +40,8 @@ static struct step_series steps_with(size_t count, const char *changes)
  * Where nothing deviates, more than half above the median is a jump. All later
  * steps look back on the jump as well: one in twelve moves no median.
  */
-static void events_and_groups(void **state)
+TEST(events_and_groups)
 {
-	(void)state;
 	static const struct {
 		const char *changes, *facts, *groups;
 	} cases[] = {
@@ -92,9 +86,8 @@ static void events_and_groups(void **state)
 }
 
 /* pytscope shows three groups; the fourth is no less one. */
-static void all_groups_are_listed(void **state)
+TEST(all_groups_are_listed)
 {
-	(void)state;
 	struct step_series steps = steps_with(24, "8 forward=100 loss=2 grad_norm=2\n"
 						  "12 forward=100 loss=2 grad_norm=2\n"
 						  "16 forward=100 loss=2 grad_norm=2\n"
@@ -106,9 +99,8 @@ static void all_groups_are_listed(void **state)
 	analyzed_free(a);
 }
 
-static void at_least_eight_counted_steps(void **state)
+TEST(at_least_eight_counted_steps)
 {
-	(void)state;
 	static const struct {
 		size_t step_count;
 		const char *changes, *facts;
@@ -128,9 +120,8 @@ static void at_least_eight_counted_steps(void **state)
 }
 
 /* Of a trace there are step times alone: that nothing coincides says nothing. */
-static void one_signal_is_not_enough(void **state)
+TEST(one_signal_is_not_enough)
 {
-	(void)state;
 	static const struct {
 		const char *text, *facts;
 	} cases[] = {
@@ -162,25 +153,11 @@ static void one_signal_is_not_enough(void **state)
 	}
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	struct step_series steps = steps_with(16, "9 forward=300 loss=2\n");
 	struct analysis_scope scope = { .steps = &steps };
 
 	sweep_level(LEVEL_RANK, &scope, 1);
 	tsi_steps_deinit(&steps);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_and_groups),
-		cmocka_unit_test(all_groups_are_listed),
-		cmocka_unit_test(at_least_eight_counted_steps),
-		cmocka_unit_test(one_signal_is_not_enough),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

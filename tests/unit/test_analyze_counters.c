@@ -3,12 +3,7 @@
 #include "analysis_check.h"
 #include "composer_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define FACTS "counters: series_count value_count dropped_count bad_count"
 #define FIGURES "counters.by_name: counter series count min mean max last max_step"
@@ -28,18 +23,16 @@ static void check(const char *lines, const char *facts, const char *names, const
 }
 
 /* 10 for 300, then 50 for 100: (3000 + 5000) ÷ 400. The last value holds for no time. */
-static void mean_over_time(void **state)
+TEST(mean_over_time)
 {
-	(void)state;
 	check(STEPS "counter cpu 800 {\"x\": 10}\ncounter cpu 1100 {\"x\": 50}\n"
 		    "counter cpu 1200 {\"x\": 20}\n",
 	      "1 3 0 0", FIGURES, "cpu x 3 10 20 50 20 5\n");
 }
 
 /* The same times in our day, which doubles hold to some hundreds of nanoseconds only. */
-static void mean_over_unix_time(void **state)
+TEST(mean_over_unix_time)
 {
-	(void)state;
 	check("X work 1700000000000000000 1700000000000000500\n"
 	      "counter cpu 1700000000000000000 {\"x\": 10}\n"
 	      "counter cpu 1700000000000000300 {\"x\": 50}\n"
@@ -48,26 +41,23 @@ static void mean_over_unix_time(void **state)
 }
 
 /* The largest is reached first in step 4; outside of the steps it is in none. */
-static void where_the_largest_is(void **state)
+TEST(where_the_largest_is)
 {
-	(void)state;
 	check(STEPS "counter a 100 {\"x\": 7}\ncounter a 1500 {\"x\": 7}\n"
 		    "counter b -50 {\"x\": 7}\ncounter b 1500 {\"x\": 3}\n",
 	      "2 4 0 0", FIGURES, "a x 2 7 7 7 7 4\nb x 2 3 7 7 3 -\n");
 }
 
 /* One value, or several of one moment: the last holds. */
-static void no_time_between(void **state)
+TEST(no_time_between)
 {
-	(void)state;
 	check(STEPS
 	      "counter a 100 {\"x\": -5}\ncounter b 100 {\"x\": 1}\ncounter b 100 {\"x\": 3}\n",
 	      "2 3 0 0", FIGURES, "a x 1 -5 -5 -5 -5 4\nb x 2 1 3 3 3 4\n");
 }
 
-static void composer_s_names(void **state)
+TEST(composer_s_names)
 {
-	(void)state;
 	check(STEPS "counter cpu 1 {\"cpu_percent\": 12.5}\n"
 		    "counter memory/swap 1 {\"used_gb\": 4, \"free_gb\": 2}\n"
 		    "counter memory/virtual 1 {\"available_gb\": 8}\n"
@@ -89,9 +79,8 @@ static void composer_s_names(void **state)
 }
 
 /* Another program may mean what it says. */
-static void names_of_others(void **state)
+TEST(names_of_others)
 {
-	(void)state;
 	check("X work 0 100\ncounter memory/swap 1 {\"used_gb\": 4}\n"
 	      "counter disk/sda/read_bytes 1 {\"field_name\": 100}\ncounter heap 1 {\"bytes\": "
 	      "7}\n",
@@ -100,9 +89,8 @@ static void names_of_others(void **state)
 	      "heap bytes bytes - 7\n");
 }
 
-static void named_with_their_id(void **state)
+TEST(named_with_their_id)
 {
-	(void)state;
 	struct test_trace *t = composer_text("X work 0 100\n");
 
 	test_event(t, &(struct raw_event){ .phase = 'C',
@@ -117,9 +105,8 @@ static void named_with_their_id(void **state)
 }
 
 /* Sums of the largest numbers end in no number, which is absent. */
-static void absurd_values(void **state)
+TEST(absurd_values)
 {
-	(void)state;
 	check("X work 0 100\ncounter a 1 {\"x\": 1e308}\ncounter a 2 {\"x\": -1e308}\n"
 	      "counter a 3 {\"x\": 1e308}\n",
 	      "1 3 0 0", FIGURES, "a x 3 -1e+308 0 1e+308 1e+308 0\n");
@@ -127,22 +114,8 @@ static void absurd_values(void **state)
 	      FIGURES, "memory/swap used_gb 1 - - - - 0\n");
 }
 
-static void without_counters(void **state)
+TEST(without_counters)
 {
-	(void)state;
 	check(STEPS, "- - - -", FIGURES, "");
 	check("X work 0 100\ncounter a 1 {\"x\": \"?\"}\n", "0 0 0 1", FIGURES, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mean_over_time),      cmocka_unit_test(where_the_largest_is),
-		cmocka_unit_test(no_time_between),     cmocka_unit_test(composer_s_names),
-		cmocka_unit_test(names_of_others),     cmocka_unit_test(named_with_their_id),
-		cmocka_unit_test(absurd_values),       cmocka_unit_test(without_counters),
-		cmocka_unit_test(mean_over_unix_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

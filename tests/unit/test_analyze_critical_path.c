@@ -2,15 +2,10 @@
 /* What the critical path is made of; how it is found: test_path_walk.c. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "memory_sweep.h"
 #include "timeline/timeline.h"
 
@@ -42,9 +37,8 @@ static struct test_trace *one_step(void)
 	return t;
 }
 
-static void composition(void **state)
+TEST(composition)
 {
-	(void)state;
 	struct analyzed *a = analyze(one_step());
 
 	check_facts(a, "critical_path: step_count length_ns coverage_ratio", "1 1000 1");
@@ -70,9 +64,8 @@ static void composition(void **state)
  * Three steps of 100, 101 and 100 ns, the first two with 50 of an operator each, the last
  * without: of 301 ns 100 in it and 201 in nothing. A mean step has 100.33, an operator 33.33.
  */
-static void means_of_steps(void **state)
+TEST(means_of_steps)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
@@ -98,9 +91,8 @@ static void means_of_steps(void **state)
  * Lines of 1 and 2 ns in three steps: 0.33 and 0.67 of a mean step of 1 ns. Rounded by
  * themselves they are 0 and 1; 2 and 2 of 4 would be 1 and 1 of a length of 1.
  */
-static void lines_sum_to_the_length(void **state)
+TEST(lines_sum_to_the_length)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* compute 5, launch 5, host 5 of 15 ns in 2 steps: 2.5 each of 7.5, which is 8. */
@@ -118,9 +110,8 @@ static void lines_sum_to_the_length(void **state)
 }
 
 /* Nothing tells why the first kernel of the second stream began so late. */
-static void holes_are_not_covered(void **state)
+TEST(holes_are_not_covered)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "k1", 0, 7, 0, 100, 0);
@@ -133,9 +124,8 @@ static void holes_are_not_covered(void **state)
 	analyzed_free(a);
 }
 
-static void recorded_synchronisation(void **state)
+TEST(recorded_synchronisation)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	test_device_args(t, "cuda_sync", "Stream Sync", 0, 7, 230, 570, 4, "");
@@ -144,9 +134,8 @@ static void recorded_synchronisation(void **state)
 	analyzed_free(a);
 }
 
-static void nothing_to_say(void **state)
+TEST(nothing_to_say)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span(t, "any", "span", MAIN, 0, 100);
@@ -157,9 +146,8 @@ static void nothing_to_say(void **state)
 }
 
 /* Impossible durations make all that rests on the device's time doubtful. */
-static void doubt(void **state)
+TEST(doubt)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -171,9 +159,8 @@ static void doubt(void **state)
 	analyzed_free(a);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-	(void)state;
 	struct tscope_trace *trace = test_trace_finish(one_step());
 	struct tscope_timeline *timeline = NULL;
 
@@ -181,20 +168,4 @@ static void no_memory(void **state)
 	sweep_trace(trace, timeline, NULL, 1);
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(composition),
-		cmocka_unit_test(means_of_steps),
-		cmocka_unit_test(lines_sum_to_the_length),
-		cmocka_unit_test(holes_are_not_covered),
-		cmocka_unit_test(recorded_synchronisation),
-		cmocka_unit_test(nothing_to_say),
-		cmocka_unit_test(doubt),
-		cmocka_unit_test(no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

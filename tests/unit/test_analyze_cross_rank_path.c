@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The chain that bounds the steps, walked by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "world_text.h"
+
+#include "check.h"
 
 /*
  * From the end of rank 0 (of equals the first): compute 300, the transfer of 100, and before it
  * rank 1, which was last: compute 500 and data 100. In all 1000, and one change of rank.
  */
-static void test_late_rank(void **state)
+TEST(test_late_rank)
 {
 	struct test_world *w = test_world("rank 0\n"
 					  "step 1 0 1000\n"
@@ -30,7 +25,6 @@ static void test_late_rank(void **state)
 					  "all_reduce 600 700 group=dp ranks=0,1 seq=0 bytes=64\n");
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, "cross_rank_path: step_count length_ns local_ns transfer_ns hop_count",
 		    "1 1000 900 100 1");
 	check_facts(a, "cross_rank_path: main_rank main_rank_ratio", "1 0.666667");
@@ -48,7 +42,7 @@ static void test_late_rank(void **state)
  * of 200, a lag of 10 after A, A's 300, and compute 100 until A was ready. What rank 0 computed
  * between (100 to 300) is not on the chain.
  */
-static void test_queue(void **state)
+TEST(test_queue)
 {
 	static const char text[] =
 		"rank 0\n"
@@ -68,7 +62,6 @@ static void test_queue(void **state)
 	struct test_world *w = test_world(text);
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, "cross_rank_path: length_ns local_ns transfer_ns", "1000 500 500");
 	check_table(a, "cross_rank_path.lines: line step_ns",
 		    "transfer 500\ncompute 490\ndevice_gap 10\n");
@@ -81,7 +74,7 @@ static void test_queue(void **state)
  * The same with A on another stream, after whose end B begins at once: back over compute 390, B's
  * 200, a lag of 10, A's 300 and compute 100. B was ready at 200, where it might have begun.
  */
-static void test_other_stream(void **state)
+TEST(test_other_stream)
 {
 	static const char one[] =
 		"step 1 0 1000\n"
@@ -92,7 +85,6 @@ static void test_other_stream(void **state)
 		"all_reduce 410 610 group=ep ranks=0,1 seq=0 bytes=64 ready=200 stream=2\n";
 	char text[1024];
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
 	struct test_world *w = test_world(text);
 	struct analyzed *a = analyze_world(w, NULL);
@@ -107,7 +99,7 @@ static void test_other_stream(void **state)
  * Rank 0 comes at 500 and is through at 600, rank 1 is so at 800 only. From its end at 1000: compute
  * 200, 200 that passed on it after the first end, the transfer of 100, rank 0's compute of 500.
  */
-static void test_tail(void **state)
+TEST(test_tail)
 {
 	static const char text[] = "rank 0\n"
 				   "step 1 0 800\n"
@@ -123,7 +115,6 @@ static void test_tail(void **state)
 				   "all_reduce 400 800 group=dp ranks=0,1 seq=0 bytes=64\n";
 	struct test_world *w = test_world(text);
 
-	(void)state;
 	for (size_t rank = 0; rank < w->rank_count; rank++)
 		w->world->clocks[rank] = (struct rank_clock){ .is_known = true };
 	struct analyzed *a = analyze_world(w, NULL);
@@ -136,7 +127,7 @@ static void test_tail(void **state)
 }
 
 /* Three steps of 334, 333 and 333: a third of the sums, which still sum to the length. */
-static void test_division(void **state)
+TEST(test_division)
 {
 	static const char text[] = "rank 0\n"
 				   "step 1 0 334\nstep 2 334 667\nstep 3 667 1000\n"
@@ -149,21 +140,9 @@ static void test_division(void **state)
 	struct test_world *w = test_world(text);
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	/* 900 and 100 by 3: 300 and, of 1000 by 3 = 333, 33. */
 	check_facts(a, "cross_rank_path: step_count length_ns local_ns transfer_ns",
 		    "3 333 300 33");
 	analyzed_free(a);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_rank),    cmocka_unit_test(test_queue),
-		cmocka_unit_test(test_other_stream), cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_division),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

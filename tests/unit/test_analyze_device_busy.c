@@ -2,12 +2,7 @@
 /* How busy devices are, alone and together, and how much work waits in their queues. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 /* Kernel [100, 200), comm [150, 350) on another stream, copy [400, 450); launched at 0, 20, 380. */
 static void add_device_0(struct test_trace *t)
@@ -20,9 +15,8 @@ static void add_device_0(struct test_trace *t)
 	test_memcpy(t, "Memcpy DtoH (Device -> Pinned)", 0, 7, 400, 50, 3, 1000);
 }
 
-static void one_device(void **state)
+TEST(one_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	add_device_0(t);
@@ -45,9 +39,8 @@ static void one_device(void **state)
 	analyzed_free(a);
 }
 
-static void devices_are_added_not_pooled(void **state)
+TEST(devices_are_added_not_pooled)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	add_device_0(t);
@@ -64,9 +57,8 @@ static void devices_are_added_not_pooled(void **state)
 	analyzed_free(a);
 }
 
-static void idle_intervals_fall_into_classes(void **state)
+TEST(idle_intervals_fall_into_classes)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	int64_t start_ns = 0;
 	/* Idle 999 and 1000 ns lie on both sides of a border; 2 s is beyond all of them. */
@@ -83,9 +75,8 @@ static void idle_intervals_fall_into_classes(void **state)
 	analyzed_free(a);
 }
 
-static void no_device(void **state)
+TEST(no_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
@@ -98,9 +89,8 @@ static void no_device(void **state)
 }
 
 /* A kernel that starts 5 ns before its call: clocks differ, it did not wait. */
-static void launch_after_start_is_no_negative_wait(void **state)
+TEST(launch_after_start_is_no_negative_wait)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_call(t, "cudaLaunchKernel", 1, 105, 10, 1);
@@ -108,16 +98,4 @@ static void launch_after_start_is_no_negative_wait(void **state)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "device_busy: queue_mean queue_max", "0 0");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_device),
-		cmocka_unit_test(devices_are_added_not_pooled),
-		cmocka_unit_test(idle_intervals_fall_into_classes),
-		cmocka_unit_test(no_device),
-		cmocka_unit_test(launch_after_start_is_no_negative_wait),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,11 @@
 #include "step_text.h"
 #include "world_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 enum { MAX_RANKS = 100, MAX_STEPS = 30 };
@@ -54,9 +49,8 @@ static struct analyzed *analyze_even_steps(const int64_t *compute_ns, size_t ran
 	return analyze_run(ranks, rank_count, options);
 }
 
-static void figures_by_hand(void **state)
+TEST(figures_by_hand)
 {
-	(void)state;
 	/*
 	 * Step 1: compute 100 100 160, communication 70 60 10. Wall 160 + 70 = 230, of that
 	 * 70 ÷ 230 = 0.304348; transfer 10 ÷ 170 = 0.058824; mean 120, deviation
@@ -95,9 +89,8 @@ static void figures_by_hand(void **state)
 	analyzed_free(a);
 }
 
-static void one_straggler(void **state)
+TEST(one_straggler)
 {
-	(void)state;
 	static const int64_t compute_ns[] = { 100, 100, 100, 112, 100, 100, 100, 100 };
 	struct analyzed *a = analyze_even_steps(compute_ns, 8, 10, NULL);
 
@@ -113,9 +106,8 @@ static void one_straggler(void **state)
 }
 
 /* z is sqrt(steps) with two ranks, sqrt(7 × steps) with eight: 3.0 is enough, and so is 5 %. */
-static void thresholds_of_the_straggler(void **state)
+TEST(thresholds_of_the_straggler)
 {
-	(void)state;
 	static const struct {
 		int64_t compute_ns[8];
 		size_t rank_count, step_count;
@@ -135,9 +127,8 @@ static void thresholds_of_the_straggler(void **state)
 	}
 }
 
-static void the_threshold_is_that_of_the_options(void **state)
+TEST(the_threshold_is_that_of_the_options)
 {
-	(void)state;
 	static const int64_t compute_ns[] = { 100, 100, 125, 100, 100, 100, 100, 100 };
 	static const struct {
 		double min_excess;
@@ -155,9 +146,8 @@ static void the_threshold_is_that_of_the_options(void **state)
 }
 
 /* pytscope's rule is silent where two ranks qualify, and sees only the first of equals. */
-static void groups_of_slow_ranks(void **state)
+TEST(groups_of_slow_ranks)
 {
-	(void)state;
 	static const char *const slow_by_turns[] = {
 		"0 forward=9\n1 forward=9\n2 forward=9\n3 forward=9\n",
 		"0 forward=9\n1 forward=9\n2 forward=9\n3 forward=9\n",
@@ -181,9 +171,8 @@ static void groups_of_slow_ranks(void **state)
 }
 
 /* Of two ranks the median holds the slow one itself: 2.2 ÷ 1.6 reads as 37.5 %. */
-static void two_ranks(void **state)
+TEST(two_ranks)
 {
-	(void)state;
 	static const int64_t compute_ns[] = { 100, 220 };
 	struct analyzed *a = analyze_even_steps(compute_ns, 2, 30, NULL);
 
@@ -193,9 +182,8 @@ static void two_ranks(void **state)
 }
 
 /* Of a hundred ranks one may be short without taking its steps from the others; of fewer not. */
-static void a_short_rank(void **state)
+TEST(a_short_rank)
 {
-	(void)state;
 	static const char whole[] = "0 compute=100\n1 compute=100\n2 compute=100\n3 compute=100\n"
 				    "4 compute=100\n5 compute=100\n";
 	static const char slow[] = "0 compute=150\n1 compute=150\n2 compute=150\n3 compute=150\n"
@@ -216,9 +204,8 @@ static void a_short_rank(void **state)
 	analyzed_free(a);
 }
 
-static void steps_and_ranks_that_are_not_there(void **state)
+TEST(steps_and_ranks_that_are_not_there)
 {
-	(void)state;
 	/*
 	 * Of the numbers 1 … 4 all have 3; 0 is a warm-up step of both. Only the first 3 of rank 1
 	 * has one beside it, so 1, 2, 4 and the second 3 are left out.
@@ -241,9 +228,8 @@ static void steps_and_ranks_that_are_not_there(void **state)
 	analyzed_free(a);
 }
 
-static void worlds(void **state)
+TEST(worlds)
 {
-	(void)state;
 	static const struct {
 		int64_t ranks[2], world_sizes[2];
 		const char *facts, *missing;
@@ -269,9 +255,8 @@ static void worlds(void **state)
 	}
 }
 
-static void a_huge_world_has_a_short_list(void **state)
+TEST(a_huge_world_has_a_short_list)
 {
-	(void)state;
 	struct step_series ranks[2];
 
 	for (size_t j = 0; j < 2; j++) {
@@ -289,9 +274,8 @@ static void a_huge_world_has_a_short_list(void **state)
 	analyzed_free(a);
 }
 
-static void nothing_to_compare(void **state)
+TEST(nothing_to_compare)
 {
-	(void)state;
 	static const struct {
 		size_t rank_count;
 		const char *texts[2];
@@ -311,9 +295,8 @@ static void nothing_to_compare(void **state)
 	}
 }
 
-static void steps_without_compute_or_time(void **state)
+TEST(steps_without_compute_or_time)
 {
-	(void)state;
 	/* The second step counts as 0 in means, and has no part in slowdown and excess. */
 	static const char *const texts[] = {
 		"1 forward=10 comm=30\n2 data=0\n",
@@ -333,9 +316,8 @@ static void steps_without_compute_or_time(void **state)
 	analyzed_free(a);
 }
 
-static void a_doubt_of_any_rank_is_one_of_the_run(void **state)
+TEST(a_doubt_of_any_rank_is_one_of_the_run)
 {
-	(void)state;
 	struct step_series ranks[2] = { test_steps("1 forward=5\n"), test_steps("1 forward=5\n") };
 
 	ranks[0].is_of_trace = ranks[1].is_of_trace = true;
@@ -360,9 +342,8 @@ static const char both_wait[] =
 	"exposed_comm 80 100\ncompute 100 150\nexposed_comm 150 200\n"
 	"all_reduce 80 100 seq=0 " SUMS "\nall_reduce 150 200 seq=1 " SUMS "\n";
 
-static void traces_tell_the_wait(void **state)
+TEST(traces_tell_the_wait)
 {
-	(void)state;
 	struct test_world *w = test_world(both_wait);
 	struct analyzed *a = analyze_world(w, NULL);
 
@@ -377,9 +358,8 @@ static void traces_tell_the_wait(void **state)
 }
 
 /* Rank 0 of above is the one that waits least: without its number nobody else is named for it. */
-static void who_waits_least_has_no_number(void **state)
+TEST(who_waits_least_has_no_number)
 {
-	(void)state;
 	struct test_world *w = test_world(both_wait);
 
 	w->logs[0].rank = w->series[0].rank = -1;
@@ -391,9 +371,8 @@ static void who_waits_least_has_no_number(void **state)
 }
 
 /* Without a world of traces nothing is known of clocks, and the wait is what exceeds the least. */
-static void the_same_without_a_world(void **state)
+TEST(the_same_without_a_world)
 {
-	(void)state;
 	struct test_world *w = test_world(both_wait);
 	struct analyzed *a;
 
@@ -411,9 +390,8 @@ static void the_same_without_a_world(void **state)
 }
 
 /* A rank in no matched collective waits for nobody; of equals the lowest is told. */
-static void who_waits_least(void **state)
+TEST(who_waits_least)
 {
-	(void)state;
 	struct test_world *w = test_world(
 		"rank 4\nstep 1 0 100\n"
 		"rank 5\nstep 1 0 100\nall_reduce 10 50 seq=0 group=dp ranks=5,6,7 bytes=8\n"
@@ -429,9 +407,8 @@ static void who_waits_least(void **state)
 }
 
 /* Each rank is compared with those of its stage; the last one has more to do. */
-static void stages_are_not_slow(void **state)
+TEST(stages_are_not_slow)
 {
-	(void)state;
 	static const int64_t compute_ns[] = { 100, 100, 150, 150 };
 	static const int64_t slow_ns[] = { 100, 100, 150, 195 };
 	struct tscope_analysis_options options = { .pipeline_stages = 2 };
@@ -450,9 +427,8 @@ static void stages_are_not_slow(void **state)
 	analyzed_free(a);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	struct step_series ranks[8];
 	struct analysis_scope scope = { .steps = ranks, .ranks = ranks, .rank_count = 8 };
 
@@ -469,31 +445,4 @@ static void memory_ends(void **state)
 	sweep_level(LEVEL_RUN, &scope, 30);
 	for (size_t i = 0; i < 8; i++)
 		tsi_steps_deinit(&ranks[i]);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_by_hand),
-		cmocka_unit_test(one_straggler),
-		cmocka_unit_test(thresholds_of_the_straggler),
-		cmocka_unit_test(the_threshold_is_that_of_the_options),
-		cmocka_unit_test(groups_of_slow_ranks),
-		cmocka_unit_test(two_ranks),
-		cmocka_unit_test(a_short_rank),
-		cmocka_unit_test(steps_and_ranks_that_are_not_there),
-		cmocka_unit_test(worlds),
-		cmocka_unit_test(a_huge_world_has_a_short_list),
-		cmocka_unit_test(nothing_to_compare),
-		cmocka_unit_test(steps_without_compute_or_time),
-		cmocka_unit_test(a_doubt_of_any_rank_is_one_of_the_run),
-		cmocka_unit_test(traces_tell_the_wait),
-		cmocka_unit_test(the_same_without_a_world),
-		cmocka_unit_test(who_waits_least),
-		cmocka_unit_test(who_waits_least_has_no_number),
-		cmocka_unit_test(stages_are_not_slow),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

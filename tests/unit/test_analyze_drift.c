@@ -2,13 +2,9 @@
 /* Kernels that are launched alike, in the last third of the steps against the first. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #define US 1000
 #define MS (1000 * US)
@@ -48,13 +44,12 @@ static struct test_trace *steps(size_t count, const int64_t (*dur_us)[2])
  * the factor 1.04 has more than half, and that of 1.10 drifts at least half as much: all agree.
  * A step takes (530 + 1020) ÷ 5 = 310 µs, which were 300.
  */
-static void two_products(void **state)
+TEST(two_products)
 {
 	static const int64_t dur_us[][2] = {
 		{ 98, 200 }, { 102, 200 }, { 110, 204 }, { 109, 209 }, { 111, 207 }
 	};
 
-	(void)state;
 	struct analyzed *a = analyze(steps(5, dur_us));
 	check_facts(a, FACTS, "5 2 1 1.04 1 10000");
 	check_table(a, KERNELS,
@@ -64,38 +59,35 @@ static void two_products(void **state)
 }
 
 /* Longer sequences slow the one; the median is the other's, which 200 of 560 µs disagree with. */
-static void one_of_two(void **state)
+TEST(one_of_two)
 {
 	static const int64_t dur_us[][2] = {
 		{ 20, 100 }, { 20, 100 }, { 40, 100 }, { 60, 100 }, { 60, 100 }
 	};
 
-	(void)state;
 	struct analyzed *a = analyze(steps(5, dur_us));
 	check_facts(a, FACTS, "5 2 1 1 0 20000");
 	analyzed_free(a);
 }
 
-static void too_few_steps(void **state)
+TEST(too_few_steps)
 {
 	static const int64_t dur_us[][2] = {
 		{ 100, 100 }, { 100, 100 }, { 110, 110 }, { 110, 110 }
 	};
 
-	(void)state;
 	struct analyzed *a = analyze(steps(4, dur_us));
 	check_facts(a, FACTS, "4 0 - - - -");
 	analyzed_free(a);
 }
 
 /* Not compared: twice in a step, in no other; shorter than 10 µs; without inputs on a full grid. */
-static void what_is_not_alike(void **state)
+TEST(what_is_not_alike)
 {
 	static const int64_t dur_us[][2] = {
 		{ 9, 100 }, { 9, 100 }, { 9, 100 }, { 20, 100 }, { 20, 100 }
 	};
 
-	(void)state;
 	struct test_trace *t = steps(5, dur_us);
 	product(t, "sgemm", 2 * MS + 700 * US, 100, "[[2, 3], [3, 8]]");
 	for (int64_t i = 0; i < 5; i++) {
@@ -112,24 +104,12 @@ static void what_is_not_alike(void **state)
 	analyzed_free(a);
 }
 
-static void without_devices(void **state)
+TEST(without_devices)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
 	struct analyzed *a = analyze(t);
 	check_facts(a, FACTS, "- - - - - -");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_products),    cmocka_unit_test(one_of_two),
-		cmocka_unit_test(too_few_steps),   cmocka_unit_test(what_is_not_alike),
-		cmocka_unit_test(without_devices),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,8 @@
 #include "step_text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 /*
  * Two steps count: data 40, computing 30 + 60 + 5 + 95 = 190, communication 30, other 20; the
@@ -31,9 +27,8 @@ static struct analyzed *analyze_text(const char *text, double flops, double peak
 	return analyze_rank(&steps, options);
 }
 
-static void without_flops_all_computing_is_useful(void **state)
+TEST(without_flops_all_computing_is_useful)
 {
-	(void)state;
 	struct analyzed *a = analyze_text(two_steps, 0, 0, NULL);
 
 	check_facts(a, "efficiency: wall_ns compute_ns useful_ns", "280 190 190");
@@ -50,9 +45,8 @@ static void without_flops_all_computing_is_useful(void **state)
 	analyzed_free(a);
 }
 
-static void flops_at_the_peak_are_useful(void **state)
+TEST(flops_at_the_peak_are_useful)
 {
-	(void)state;
 	/* 2 × 1001 FLOPs at 20 FLOPs a nanosecond are 100.1 ns, ÷ 280 = 0.3575; 89.9 are left. */
 	struct analyzed *a = analyze_text(two_steps, 1001, 2e10, NULL);
 
@@ -70,9 +64,8 @@ static void flops_at_the_peak_are_useful(void **state)
 	analyzed_free(a);
 }
 
-static void impossible_flops_show_uncapped(void **state)
+TEST(impossible_flops_show_uncapped)
 {
-	(void)state;
 	/* 2 × 8000 FLOPs would take 800 ns of 190 that were computed: 800 ÷ 280. */
 	struct analyzed *a = analyze_text(two_steps, 8000, 2e10, NULL);
 
@@ -80,9 +73,8 @@ static void impossible_flops_show_uncapped(void **state)
 	analyzed_free(a);
 }
 
-static void what_is_asked_for_goes_before_what_the_run_says(void **state)
+TEST(what_is_asked_for_goes_before_what_the_run_says)
 {
-	(void)state;
 	const struct tscope_analysis_options options = { .flops_per_step = 1400,
 							 .peak_flops = 2e10 };
 	struct analyzed *a = analyze_text(two_steps, 8000, 1, &options);
@@ -92,9 +84,8 @@ static void what_is_asked_for_goes_before_what_the_run_says(void **state)
 	analyzed_free(a);
 }
 
-static void half_an_anchor_is_none(void **state)
+TEST(half_an_anchor_is_none)
 {
-	(void)state;
 	static const struct {
 		double flops, peak_flops;
 		const char *facts;
@@ -113,18 +104,16 @@ static void half_an_anchor_is_none(void **state)
 	}
 }
 
-static void of_equal_lines_the_first_is_on_top(void **state)
+TEST(of_equal_lines_the_first_is_on_top)
 {
-	(void)state;
 	struct analyzed *a = analyze_text("1 forward=20 data=40 comm=40\n", 0, 0, NULL);
 
 	check_facts(a, "efficiency: top_recoverable top_recoverable_ratio", "data_stall 0.4");
 	analyzed_free(a);
 }
 
-static void without_time_there_is_no_figure(void **state)
+TEST(without_time_there_is_no_figure)
 {
-	(void)state;
 	static const char *const cases[] = { "", "1 warmup forward=9\n", "1 forward=0 data=0\n",
 					     "1 eval=50\n", "1 loss=2\n" };
 
@@ -138,9 +127,8 @@ static void without_time_there_is_no_figure(void **state)
 	}
 }
 
-static void a_trace_has_the_lines_too(void **state)
+TEST(a_trace_has_the_lines_too)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* Idle until 20, 30 of forward work, idle until 100. */
@@ -154,9 +142,8 @@ static void a_trace_has_the_lines_too(void **state)
 	analyzed_free(a);
 }
 
-static void phases_of_doubtful_devices_are_in_doubt(void **state)
+TEST(phases_of_doubtful_devices_are_in_doubt)
 {
-	(void)state;
 	/* The trace is in doubt; its phases, but not the job's own records, with it. */
 	for (int is_of_trace = 0; is_of_trace <= 1; is_of_trace++) {
 		struct step_series steps = test_steps("1 forward=30 data=10\n");
@@ -191,9 +178,8 @@ static struct step_series counted_steps(int64_t counted_ns)
 	return steps;
 }
 
-static void operators_and_the_device_tell_them(void **state)
+TEST(operators_and_the_device_tell_them)
 {
-	(void)state;
 	/* (3000 + 2000) ÷ 2 a step, 6000 ÷ 2 with what is repeated; (45 + 50) ÷ (50 + 50). */
 	struct step_series steps = counted_steps(45);
 	struct analyzed *a = analyze_rank(&steps, NULL);
@@ -216,12 +202,11 @@ static void operators_and_the_device_tell_them(void **state)
 	analyzed_free(a);
 }
 
-static void below_the_least_coverage_they_are_a_lower_bound(void **state)
+TEST(below_the_least_coverage_they_are_a_lower_bound)
 {
 	static const char doubt[] = "a lower bound: less than 90 % of the time of matrix kernels "
 				    "has known FLOPs";
 
-	(void)state;
 	/* (40 + 50) ÷ 100 is just enough, (39 + 50) ÷ 100 is not. */
 	for (int64_t counted_ns = 39; counted_ns <= 40; counted_ns++) {
 		bool is_enough = counted_ns == 40;
@@ -242,9 +227,8 @@ static void below_the_least_coverage_they_are_a_lower_bound(void **state)
 }
 
 /* Of less than half no MFU follows: (0 + 50) ÷ 100 is just enough, 49 ÷ 100 is not. */
-static void below_half_the_mfu_is_not_known(void **state)
+TEST(below_half_the_mfu_is_not_known)
 {
-	(void)state;
 	for (int64_t counted_ns = 0; counted_ns <= 1; counted_ns++) {
 		struct step_series steps = counted_steps(counted_ns);
 		steps.budgets[1].flops.counted_ns = 49;
@@ -261,9 +245,8 @@ static void below_half_the_mfu_is_not_known(void **state)
 	}
 }
 
-static void of_several_devices_each_has_its_share(void **state)
+TEST(of_several_devices_each_has_its_share)
 {
-	(void)state;
 	struct step_series steps = counted_steps(50);
 	steps.device_count = 2;
 	struct analyzed *a = analyze_rank(&steps, NULL);
@@ -272,7 +255,7 @@ static void of_several_devices_each_has_its_share(void **state)
 	analyzed_free(a);
 }
 
-static void others_go_before_operators(void **state)
+TEST(others_go_before_operators)
 {
 	static const struct {
 		double run_json;
@@ -288,7 +271,6 @@ static void others_go_before_operators(void **state)
 		{ 0, { .flops_per_step = -1 }, 1, "2500 3000 operators" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		/* Little is known of the operators: that is no matter to what goes before them. */
 		struct step_series steps = counted_steps(i == 5 ? 50 : 0);
@@ -304,7 +286,7 @@ static void others_go_before_operators(void **state)
 	}
 }
 
-static void others_go_before_the_device(void **state)
+TEST(others_go_before_the_device)
 {
 	static const struct {
 		double run_json, option;
@@ -316,7 +298,6 @@ static void others_go_before_the_device(void **state)
 		{ NAN, -1, "1e+11 device" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = counted_steps(50);
 		const struct tscope_analysis_options options = { .peak_flops = cases[i].option };
@@ -329,9 +310,8 @@ static void others_go_before_the_device(void **state)
 }
 
 /* All that counts is repeated: there is HFU, but no MFU. */
-static void repeated_alone(void **state)
+TEST(repeated_alone)
 {
-	(void)state;
 	struct step_series steps = counted_steps(50);
 
 	steps.budgets[0].flops = steps.budgets[1].flops = (struct step_flops){ 3000, 3000, 50, 50 };
@@ -342,7 +322,7 @@ static void repeated_alone(void **state)
 }
 
 /* What no job and no device does is no figure, wherever it comes from. */
-static void absurd_numbers_are_not_used(void **state)
+TEST(absurd_numbers_are_not_used)
 {
 	static const struct {
 		double flops, peak, counted;
@@ -354,7 +334,6 @@ static void absurd_numbers_are_not_used(void **state)
 		  "the FLOPs that the operators' shapes give are beyond belief" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = counted_steps(50);
 
@@ -369,9 +348,8 @@ static void absurd_numbers_are_not_used(void **state)
 	}
 }
 
-static void what_is_not_known_says_why(void **state)
+TEST(what_is_not_known_says_why)
 {
-	(void)state;
 	struct step_series steps = counted_steps(50);
 
 	steps.peak = (struct step_peak){ .lack = "the device \"Y\" is not known" };
@@ -390,30 +368,4 @@ static void what_is_not_known_says_why(void **state)
 		    "no shapes recorded; use record_shapes=True, --flops-per-step or --model");
 	check_doubt(a, "efficiency.peak_flops", "unknown device; pass its peak with --peak-tflops");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_flops_all_computing_is_useful),
-		cmocka_unit_test(flops_at_the_peak_are_useful),
-		cmocka_unit_test(impossible_flops_show_uncapped),
-		cmocka_unit_test(what_is_asked_for_goes_before_what_the_run_says),
-		cmocka_unit_test(half_an_anchor_is_none),
-		cmocka_unit_test(of_equal_lines_the_first_is_on_top),
-		cmocka_unit_test(without_time_there_is_no_figure),
-		cmocka_unit_test(a_trace_has_the_lines_too),
-		cmocka_unit_test(phases_of_doubtful_devices_are_in_doubt),
-		cmocka_unit_test(operators_and_the_device_tell_them),
-		cmocka_unit_test(below_the_least_coverage_they_are_a_lower_bound),
-		cmocka_unit_test(below_half_the_mfu_is_not_known),
-		cmocka_unit_test(of_several_devices_each_has_its_share),
-		cmocka_unit_test(others_go_before_operators),
-		cmocka_unit_test(others_go_before_the_device),
-		cmocka_unit_test(repeated_alone),
-		cmocka_unit_test(absurd_numbers_are_not_used),
-		cmocka_unit_test(what_is_not_known_says_why),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

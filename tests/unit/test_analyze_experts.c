@@ -2,14 +2,8 @@
 /* The load of experts from the sizes of all-to-alls, by hand. */
 #include "memory_sweep.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define ALL "experts: count imbalance_ratio worst_imbalance_ratio busiest_rank"
 
@@ -26,9 +20,8 @@
 static const char four_ranks[] = RANK("0", "100", "100", "300") RANK("1", "200", "100", "100")
 	RANK("2", "300", "100", "100") RANK("3", "200", "100", "100");
 
-static void loads_by_hand(void **state)
+TEST(loads_by_hand)
 {
-	(void)state;
 	struct test_world *w = test_world(four_ranks);
 	struct analyzed *a = analyze_world(w, NULL);
 
@@ -41,9 +34,8 @@ static void loads_by_hand(void **state)
 }
 
 /* Two groups: who gets most is told by bytes, how much more by its own group. */
-static void groups_have_means_of_their_own(void **state)
+TEST(groups_have_means_of_their_own)
 {
-	(void)state;
 	struct test_world *w = test_world(
 		"rank 0\nstep 1 0 1000\nall_to_all 1 9 group=ep ranks=0,1 bytes=30 received=10\n"
 		"rank 1\nstep 1 0 1000\nall_to_all 1 9 group=ep ranks=0,1 bytes=30 received=30\n"
@@ -58,9 +50,8 @@ static void groups_have_means_of_their_own(void **state)
 	test_world_free(w);
 }
 
-static void nothing_to_tell(void **state)
+TEST(nothing_to_tell)
 {
-	(void)state;
 	static const char *const worlds[] = {
 		/* Even. */
 		"rank 0\nstep 1 0 1000\nall_to_all 1 9 group=ep ranks=0,1 bytes=30 received=20\n"
@@ -87,9 +78,8 @@ static void nothing_to_tell(void **state)
 	}
 }
 
-static void a_rank_that_was_not_read(void **state)
+TEST(a_rank_that_was_not_read)
 {
-	(void)state;
 	struct test_world *w = test_world(
 		"rank 0\nstep 1 0 1000\nall_to_all 1 9 group=ep ranks=0,1,2 bytes=9 received=1\n"
 		"rank 1\nstep 1 0 1000\nall_to_all 1 9 group=ep ranks=0,1,2 bytes=9 received=3\n");
@@ -101,9 +91,8 @@ static void a_rank_that_was_not_read(void **state)
 	test_world_free(w);
 }
 
-static void sizes_beyond_measure(void **state)
+TEST(sizes_beyond_measure)
 {
-	(void)state;
 	struct test_world *w =
 		test_world("rank 0\nstep 1 0 1000\nall_to_all 1 9 group=ep ranks=0,1 received=0\n"
 			   "all_to_all 11 19 group=ep ranks=0,1 received=9223372036854775807\n"
@@ -118,25 +107,10 @@ static void sizes_beyond_measure(void **state)
 	test_world_free(w);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	struct test_world *w = test_world(four_ranks);
 
 	sweep_world("experts", w, 2);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loads_by_hand),
-		cmocka_unit_test(groups_have_means_of_their_own),
-		cmocka_unit_test(nothing_to_tell),
-		cmocka_unit_test(a_rank_that_was_not_read),
-		cmocka_unit_test(sizes_beyond_measure),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* Operators against their rooflines, by hand: products of bf16 on an A100, and a sum. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <string.h>
+
+#include "check.h"
 
 #define HALVES(count) "[\"c10::BFloat16\"" count "]"
 #define A100                                                                                       \
@@ -60,9 +55,8 @@ static struct test_trace *three_operators(void)
 	return t;
 }
 
-static void operators_and_their_rooflines(void **state)
+TEST(operators_and_their_rooflines)
 {
-	(void)state;
 	struct analyzed *a = analyze(three_operators());
 
 	check_table(
@@ -103,9 +97,8 @@ static void operators_and_their_rooflines(void **state)
  * 7048151.460 ns at best, four of them 28192606 ns, and 10 ms each: 11807394 are lost. Three of
  * the four calls are in the two steps that count: 1.5 a step, 11807394 ÷ 4 · 1.5 = 4427772.75.
  */
-static void what_is_lost_in_a_step(void **state)
+TEST(what_is_lost_in_a_step)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", A100);
@@ -130,7 +123,7 @@ static void what_is_lost_in_a_step(void **state)
 }
 
 /* What a link limits has no roofline: that of the device's memory says nothing of it. */
-static void copies_over_a_link(void **state)
+TEST(copies_over_a_link)
 {
 	static const struct {
 		const char *name, *roofline;
@@ -142,7 +135,6 @@ static void copies_over_a_link(void **state)
 		{ "Memcpy DtoD (Device -> Device)", "32913 67087\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = test_trace_new();
 
@@ -159,7 +151,7 @@ static void copies_over_a_link(void **state)
 }
 
 /* Where the table does not know the device its compute capability tells. */
-static void tensor_cores_of_the_device(void **state)
+TEST(tensor_cores_of_the_device)
 {
 	static const struct {
 		const char *properties, *flags; /* tensor cores, TF32, bfloat16 */
@@ -174,7 +166,6 @@ static void tensor_cores_of_the_device(void **state)
 		{ "[]", "- - -" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = test_trace_new();
 
@@ -188,9 +179,8 @@ static void tensor_cores_of_the_device(void **state)
 }
 
 /* Operators whose shapes are not recorded have FLOPs, but nobody knows them: not 0. */
-static void without_shapes(void **state)
+TEST(without_shapes)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 50);
@@ -205,9 +195,8 @@ static void without_shapes(void **state)
 }
 
 /* float on plain cores, where tensor cores could do 156 TFLOP/s with operands of this type. */
-static void peak_of_tensor_cores(void **state)
+TEST(peak_of_tensor_cores)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", A100);
@@ -236,9 +225,8 @@ static void peak_of_tensor_cores(void **state)
  * (16 · 4096 + 4096² + 16 · 4096) · 4 bytes take 33169.766. The same in bf16, where both are one:
  * 16584.883 (above).
  */
-static void rooflines_on_tensor_cores(void **state)
+TEST(rooflines_on_tensor_cores)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", A100);
@@ -289,7 +277,7 @@ static double share_of_first(const struct analyzed *a)
  * 0.1 six times over is 0.6 more or less, as it is added up one by one or multiplied: the share
  * is 1 and no more. Of what has no FLOPs at all there is no share.
  */
-static void shares_of_a_precision(void **state)
+TEST(shares_of_a_precision)
 {
 	static const struct {
 		const char *dims, *flops, *expected;
@@ -299,7 +287,6 @@ static void shares_of_a_precision(void **state)
 		{ "[[2, 3], [3, 4]]", "1e308", "tf32 -\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = test_trace_new();
 		for (int64_t j = 0; j < 6; j++) {
@@ -317,9 +304,8 @@ static void shares_of_a_precision(void **state)
 }
 
 /* A part of a device has a part of its bandwidth: 54 of 108 units, so 98737.907 ns. */
-static void roofline_of_a_partition(void **state)
+TEST(roofline_of_a_partition)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties",
@@ -334,9 +320,8 @@ static void roofline_of_a_partition(void **state)
 }
 
 /* Where the device is not known there is no roofline: the operators stand by their time. */
-static void unknown_device(void **state)
+TEST(unknown_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op_inputs(t, "aten::mm", 1, 0, 50, "[[2, 3], [3, 4]]", HALVES(", \"c10::BFloat16\""),
@@ -361,9 +346,8 @@ static void unknown_device(void **state)
 	analyzed_free(a);
 }
 
-static void without_devices(void **state)
+TEST(without_devices)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op_inputs(t, "aten::mm", 1, 0, 50, "[[2, 3], [3, 4]]", "[\"float\", \"float\"]", NULL);
@@ -378,9 +362,8 @@ static void without_devices(void **state)
 	analyzed_free(a);
 }
 
-static void without_operators(void **state)
+TEST(without_operators)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "gemm", 0, 7, 0, 100, 0);
@@ -393,7 +376,7 @@ static void without_operators(void **state)
 }
 
 /* Each reason names what is missing: shapes are recorded wherever an operator has inputs. */
-static void reasons_for_what_is_absent(void **state)
+TEST(reasons_for_what_is_absent)
 {
 	static const char shapes[] = "-"; /* the analyzer's own: it needs shapes */
 	static const struct {
@@ -417,7 +400,6 @@ static void reasons_for_what_is_absent(void **state)
 		  "no device activity in the trace" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = test_trace_new();
 		test_metadata(t, "deviceProperties", cases[i].properties);
@@ -457,9 +439,8 @@ static void put_flow(struct test_trace *t, char phase, const char *pid, const ch
 }
 
 /* 2 · 5248 · 3125 · 5248 FLOPs of a product whose launch says no correlation. */
-static void a_product_linked_by_its_flow(void **state)
+TEST(a_product_linked_by_its_flow)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct tscope_value total;
 
@@ -475,25 +456,4 @@ static void a_product_linked_by_its_flow(void **state)
 	check_facts(a, "flops: coverage_ratio uncounted_ns", "1 0");
 	check_facts(a, "integrity: linked_by_flow_count unlinked_count", "1 0");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operators_and_their_rooflines),
-		cmocka_unit_test(what_is_lost_in_a_step),
-		cmocka_unit_test(copies_over_a_link),
-		cmocka_unit_test(tensor_cores_of_the_device),
-		cmocka_unit_test(without_shapes),
-		cmocka_unit_test(reasons_for_what_is_absent),
-		cmocka_unit_test(a_product_linked_by_its_flow),
-		cmocka_unit_test(peak_of_tensor_cores),
-		cmocka_unit_test(rooflines_on_tensor_cores),
-		cmocka_unit_test(shares_of_a_precision),
-		cmocka_unit_test(roofline_of_a_partition),
-		cmocka_unit_test(unknown_device),
-		cmocka_unit_test(without_devices),
-		cmocka_unit_test(without_operators),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,21 +7,15 @@
  */
 #include <tscope/tscope.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include <ctype.h>
-#include <inttypes.h>
-
 #include "analyze/lookup.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "test_folder.h"
 
 enum { TEXT_CHARS = 32768 };
@@ -195,7 +189,7 @@ static void check_case(size_t i)
 	tscope_run_free(run);
 }
 
-static void replays_are_joined_to_their_capture(void **state)
+TEST(replays_are_joined_to_their_capture)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		assert_int_equal(enter_folder(state), 0);
@@ -206,12 +200,11 @@ static void replays_are_joined_to_their_capture(void **state)
 	}
 }
 
-static void another_rank_captured_its_own_graphs(void **state)
+TEST_IN_FOLDER(another_rank_captured_its_own_graphs)
 {
 	const char *folder = "run";
 	struct tscope_run *run;
 
-	(void)state;
 	put_capture("4:abc", "run/capture_traces/graph_capture_rank_1.json", 1);
 	put_replays("4:abc", "run/replay.json");
 	assert_int_equal(tscope_run_open(&run, &folder, 1, NULL, NULL), TSCOPE_OK);
@@ -221,12 +214,11 @@ static void another_rank_captured_its_own_graphs(void **state)
 }
 
 /* Two files of captures: the batch says which. */
-static void captures_of_several_files_are_one_set(void **state)
+TEST_IN_FOLDER(captures_of_several_files_are_one_set)
 {
 	const char *folder = "run";
 	struct tscope_run *run;
 
-	(void)state;
 	put_capture("4:abc", "run/capture_traces/bs_4_rank0.json", 0);
 	put_capture("8:abc", "run/capture_traces/bs_8_rank0.json", 0);
 	put_replays("3:abc 7:abc", "run/replay.json");
@@ -236,17 +228,4 @@ static void captures_of_several_files_are_one_set(void **state)
 	assert_int_equal(tsi_lookup_int(of, "graphs.joined_count"), 2);
 	assert_true(tsi_lookup(of, "flops.total").real == 4096 * (4 + 8));
 	tscope_run_free(run);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replays_are_joined_to_their_capture),
-		cmocka_unit_test_setup_teardown(another_rank_captured_its_own_graphs, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(captures_of_several_files_are_one_set, enter_folder,
-						leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

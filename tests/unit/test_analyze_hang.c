@@ -4,16 +4,12 @@
 #include "fail_alloc.h"
 #include "test_folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 #include <tscope/hang.h>
 #include <tscope/run.h>
+
+#include "check.h"
 
 #define DUMP(entries) DUMP_OF("", entries)
 #define DUMP_OF(host, entries)                                                                     \
@@ -65,11 +61,10 @@ static void check(const char *const dumps[3], const char *names_of, const char *
 static const char waits[] =
 	DUMP(DONE "," CALL("1", "2", "all_reduce", "8", "2000000000", "scheduled"));
 
-static void who_never_called_is_named(void **state)
+TEST_IN_FOLDER(who_never_called_is_named)
 {
 	struct analyzed *a = judge((const char *const[]){ waits, DUMP(DONE), waits });
 
-	(void)state;
 	check_facts(a, VERDICT, "missing_call 1 2 0, 2");
 	check_facts(a, "hang: call culprit_call culprit_site waiter_rank behind_count since_ns",
 		    "all_reduce #2 of group 0 (tp, ranks 0-2) all_reduce #1 train.py:7 step 0 1 "
@@ -82,7 +77,7 @@ static void who_never_called_is_named(void **state)
 	analyzed_free(a);
 }
 
-static void what_differs_is_named(void **state)
+TEST_IN_FOLDER(what_differs_is_named)
 {
 	static const char other[] =
 		DUMP(DONE "," CALL("1", "2", "broadcast", "8", "2000000000", "scheduled"));
@@ -91,7 +86,6 @@ static void what_differs_is_named(void **state)
 	static const char reshaped[] =
 		DUMP(DONE "," CALL("1", "2", "all_reduce", "2,4", "2000000000", "scheduled"));
 
-	(void)state;
 	check((const char *const[]){ waits, waits, other }, VERDICT, "other_collective 2 2 0-1");
 	check((const char *const[]){ waits, larger, waits }, VERDICT, "size 1 2 0, 2");
 	/* The library moves elements, not shapes. */
@@ -114,7 +108,7 @@ static void what_differs_is_named(void **state)
 								    "1000000004", "completed")
 
 /* Each of two waits for the other; a send and a receive are one rank that is waited for. */
-static void who_leaves_its_program_is_named(void **state)
+TEST_IN_FOLDER(who_leaves_its_program_is_named)
 {
 	static const char skips[] = DUMP(
 		STEPS("0", "1") "," CALL("1", "3", "all_reduce", "8", "2000000000", "scheduled"));
@@ -126,12 +120,11 @@ static void who_leaves_its_program_is_named(void **state)
 						"completed") "," CALL("1", "3", "all_reduce", "8",
 								      "2000000000", "scheduled"));
 
-	(void)state;
 	check((const char *const[]){ skips, exchanges, third }, "hang: kind culprit_ranks is_tie",
 	      "order 0 no");
 }
 
-static void nobody_is_blamed_for_what_is_not_known(void **state)
+TEST_IN_FOLDER(nobody_is_blamed_for_what_is_not_known)
 {
 	/* Its buffer begins after the others began to wait. */
 	static const char lost[] =
@@ -139,7 +132,6 @@ static void nobody_is_blamed_for_what_is_not_known(void **state)
 		     "\"profiling_name\":\"nccl:barrier\",\"state\":\"completed\","
 		     "\"time_created_ns\":3000000000}");
 
-	(void)state;
 	check((const char *const[]){ waits, NULL, waits }, VERDICT, "no_dump 1 2 0, 2");
 	check((const char *const[]){ waits, lost, waits }, VERDICT, "undecided - 2 0, 2");
 	check((const char *const[]){ DUMP(DONE), DUMP(DONE), DUMP(DONE) },
@@ -149,20 +141,19 @@ static void nobody_is_blamed_for_what_is_not_known(void **state)
 	      "hang: kind unreadable_count missing_ranks", "undecided 1 1");
 }
 
-static void who_came_too_late_is_named(void **state)
+TEST_IN_FOLDER(who_came_too_late_is_named)
 {
 	static const char late[] =
 		DUMP(DONE "," CALL("1", "2", "all_reduce", "8", "612000000000", "scheduled"));
 	static const char begun[] =
 		DUMP(DONE "," CALL("1", "2", "all_reduce", "8", "2000000000", "started"));
 
-	(void)state;
 	check((const char *const[]){ waits, late, waits }, VERDICT, "late 1 2 0, 2");
 	check((const char *const[]){ begun, begun, waits }, VERDICT, "not_started 2 2 0-1");
 	check((const char *const[]){ begun, begun, begun }, VERDICT, "unfinished - 2 0-2");
 }
 
-static void a_common_host_is_named(void **state)
+TEST_IN_FOLDER(a_common_host_is_named)
 {
 #define BEGUN(host, state)                                                                         \
 	DUMP_OF("\"host_name\":\"" host "\",",                                                     \
@@ -172,7 +163,6 @@ static void a_common_host_is_named(void **state)
 		DONE "," CALL("1", "2", name, "8", "2000000000", state))
 	static const char facts[] = "hang: kind host_count host shared_hosts";
 
-	(void)state;
 	check((const char *const[]){ BEGUN("a", "started"), BEGUN("a", "started"),
 				     BEGUN("b", "scheduled") },
 	      facts, "not_started 2 b a and b");
@@ -232,9 +222,8 @@ static void check_trace(const char *trace, const char *expected)
 	tscope_run_free(run);
 }
 
-static void what_the_culprit_does_is_in_its_trace(void **state)
+TEST_IN_FOLDER(what_the_culprit_does_is_in_its_trace)
 {
-	(void)state;
 	/* The others wait from 2 s on: one trace lasts to 6 s, the other ends before. */
 	check_trace(TRACE(SHOWN), "aten::item in module Loss_0, train.py(7): step 4000000000");
 	check_trace(TRACE(""), "- 0");
@@ -244,7 +233,7 @@ static void what_the_culprit_does_is_in_its_trace(void **state)
  * As gloo of PyTorch 2.14 writes them: no state but "scheduled", entries retire when they are done;
  * groups without ranks; a status that counts messages, of which there are no entries.
  */
-static void calls_of_gloo_are_done_when_they_retire(void **state)
+TEST_IN_FOLDER(calls_of_gloo_are_done_when_they_retire)
 {
 #define GLOO(record, seq, retired)                                                                 \
 	"{\"record_id\":" record ",\"pg_id\":0,\"process_group\":[\"0\",\"default_pg\"],"          \
@@ -260,7 +249,6 @@ static void calls_of_gloo_are_done_when_they_retire(void **state)
 	static const char in_second[] =
 		GLOO_DUMP(GLOO("0", "1", "true") "," GLOO("1", "2", "false"));
 
-	(void)state;
 	check((const char *const[]){ done, done, done }, "hang: kind pending_count", "none 0");
 	check((const char *const[]){ in_second, done, in_second }, VERDICT,
 	      "missing_call 1 2 0, 2");
@@ -269,11 +257,10 @@ static void calls_of_gloo_are_done_when_they_retire(void **state)
 }
 
 /* Cut anywhere it is an error or unknown, and nobody is blamed for it. */
-static void a_dump_may_be_cut_anywhere(void **state)
+TEST(a_dump_may_be_cut_anywhere)
 {
 	static const char whole[] = DUMP(DONE);
 
-	(void)state;
 	for (size_t n = 0; n < sizeof(whole) - 1; n++) {
 		const struct tscope_hang_dump dumps[] = { { "rank_0", waits, sizeof(waits) - 1 },
 							  { "rank_1", whole, n },
@@ -287,11 +274,10 @@ static void a_dump_may_be_cut_anywhere(void **state)
 	}
 }
 
-static void memory_may_run_out(void **state)
+TEST_IN_FOLDER(memory_may_run_out)
 {
 	static const char *const folder[] = { "." };
 
-	(void)state;
 	put_file(names[0], waits);
 	put_file(names[1], DUMP(DONE));
 	struct alloc_sweep sweep = { 0 };
@@ -309,28 +295,4 @@ static void memory_may_run_out(void **state)
 		tscope_analysis_free(analysis);
 		tscope_hang_free(hang);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_never_called_is_named, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(what_differs_is_named, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(who_leaves_its_program_is_named, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(nobody_is_blamed_for_what_is_not_known,
-						enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(who_came_too_late_is_named, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(a_common_host_is_named, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(what_the_culprit_does_is_in_its_trace, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(calls_of_gloo_are_done_when_they_retire,
-						enter_folder, leave_folder),
-		cmocka_unit_test(a_dump_may_be_cut_anywhere),
-		cmocka_unit_test_setup_teardown(memory_may_run_out, enter_folder, leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

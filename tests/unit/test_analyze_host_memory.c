@@ -2,17 +2,12 @@
 /* Facts and tables of memray captures and of memray's own statistics; stacks for flame graphs. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "memray_writer.h"
 
@@ -81,11 +76,10 @@ static struct analyzed *analyze_writer(struct memray_writer w,
  * record of second 80, all 85 are live. 100 was freed after one more allocation.
  * Growth 700 of 1800 in 69.559 s (test_resident.c).
  */
-static void facts_of_a_capture(void **state)
+TEST(facts_of_a_capture)
 {
 	struct analyzed *a = analyze_writer(write_capture(12), NULL);
 
-	(void)state;
 	check_doubt(a, "host_memory.leaked_bytes", NULL);
 	check_facts(a, ALL,
 		    "test python train.py 4711 3.12.4 159000000000 no yes no no 4 185 150 2 85 3 "
@@ -110,13 +104,12 @@ static void facts_of_a_capture(void **state)
 }
 
 /* Of 160 points 64 rows are 2 or 3 points each: row r ends before point (r + 1) · 160 ÷ 64. */
-static void time_is_told_in_few_rows(void **state)
+TEST(time_is_told_in_few_rows)
 {
 	struct analyzed *a = analyze_writer(write_capture(11), NULL);
 	char expected[64 * 64] = "";
 	size_t length = 0;
 
-	(void)state;
 	for (int row = 0; row < 64; row++) {
 		int last = (row + 1) * SECONDS / 64 - 1;
 
@@ -129,12 +122,11 @@ static void time_is_told_in_few_rows(void **state)
 }
 
 /* What came after the middle and stayed: 30 and 5. */
-static void growth_is_by_site(void **state)
+TEST(growth_is_by_site)
 {
 	const struct memray_header header = { .version = 12, .start_ms = 0, .end_ms = 100 };
 	struct memray_writer w = memray_write_header(&header, "");
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	memray_write_call(&w, "early", "/a.py", 1);
 	memray_write_allocation(&w, MEMRAY_MALLOC, 16, 1000);
@@ -154,7 +146,7 @@ static void growth_is_by_site(void **state)
 	analyzed_free(a);
 }
 
-static void sites_may_show_callers_and_hide_others(void **state)
+TEST(sites_may_show_callers_and_hide_others)
 {
 	const struct {
 		struct tscope_analysis_options options;
@@ -172,7 +164,6 @@ static void sites_may_show_callers_and_hide_others(void **state)
 		{ { .stack_filter = "nowhere" }, "(other) 185\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_writer(write_capture(12), &cases[i].options);
 
@@ -182,12 +173,11 @@ static void sites_may_show_callers_and_hide_others(void **state)
 }
 
 /* Frames that differ in what is not shown, here as entries of threads, are one site. */
-static void a_site_is_its_text(void **state)
+TEST(a_site_is_its_text)
 {
 	const struct memray_header header = { .version = 11 };
 	struct memray_writer w = memray_write_header(&header, "");
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	memray_write_frame(&w, 1, "f", "a.py", 0);
 	memray_write_frame(&w, 2, "f", "a.py", 0);
@@ -200,7 +190,7 @@ static void a_site_is_its_text(void **state)
 	analyzed_free(a);
 }
 
-static void a_capture_of_sums_has_no_totals(void **state)
+TEST(a_capture_of_sums_has_no_totals)
 {
 	const struct memray_header header = { .version = 11,
 					      .is_aggregated = true,
@@ -215,7 +205,6 @@ static void a_capture_of_sums_has_no_totals(void **state)
 	};
 	struct memray_writer w = memray_write_header(&header, "x");
 
-	(void)state;
 	memray_write_frame(&w, 8, "f", "a.py", 3);
 	memray_write_node(&w, 8, 0);
 	for (size_t i = 0; i < TSI_COUNT_OF(sums); i++)
@@ -234,13 +223,12 @@ static void a_capture_of_sums_has_no_totals(void **state)
 }
 
 /* Without an end there is no middle; the last record tells how long it ran at least. */
-static void a_killed_process_has_no_middle(void **state)
+TEST(a_killed_process_has_no_middle)
 {
 	const struct memray_header header = { .version = 12, .start_ms = 1000 };
 	struct memray_writer w = memray_write_header(&header, "x");
 	struct tscope_memory *memory;
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	memray_write_allocation(&w, MEMRAY_MALLOC, 16, 100);
 	memray_write_resident(&w, 7, 1500);
@@ -265,12 +253,11 @@ static void a_killed_process_has_no_middle(void **state)
 }
 
 /* In the middle of the last record: what came before it counts. */
-static void a_cut_capture_is_damaged(void **state)
+TEST(a_cut_capture_is_damaged)
 {
 	struct memray_writer w = write_capture(12);
 	struct tscope_memory *memory;
 
-	(void)state;
 	assert_int_equal(
 		tscope_memory_open_memory(&memory, "test", w.bytes, w.length - 1, NULL, NULL),
 		TSCOPE_OK);
@@ -295,11 +282,10 @@ static const char stats[] =
 	"  \"end_time\": \"2026-01-01 00:02:00\", \"peak_memory\": 9000, \"pid\": 77,"
 	"  \"command_line\": \"x\", \"has_native_traces\": true}}";
 
-static void memrays_own_figures(void **state)
+TEST(memrays_own_figures)
 {
 	struct analyzed *a = analyze_memory_file(stats, sizeof(stats) - 1, NULL);
 
-	(void)state;
 	check_facts(a, ALL,
 		    "test x 77 - 120000000000 - - yes - 150 20000 9000 - - - - - - - - - - - - - "
 		    "- - - - - -");
@@ -314,14 +300,13 @@ static void memrays_own_figures(void **state)
 }
 
 /* 300 sites; the tables have the first 200 by each figure. */
-static void tables_of_sites_are_cut(void **state)
+TEST(tables_of_sites_are_cut)
 {
 	const struct memray_header header = { .version = 11 };
 	struct memray_writer w = memray_write_header(&header, "");
 	char expected[200 * 32] = "";
 	size_t length = 0;
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	for (int i = 1; i <= 300; i++) {
 		memray_write_frame(&w, (uint64_t)i, "f", "a.py", i);
@@ -358,11 +343,10 @@ static void check_stacks(const void *bytes, size_t length, enum tscope_memory_mo
 	free(text);
 }
 
-static void stacks_go_into_flame_graphs(void **state)
+TEST(stacks_go_into_flame_graphs)
 {
 	struct memray_writer w = write_capture(12);
 
-	(void)state;
 	memray_write_trailer(&w);
 	check_stacks(w.bytes, w.length, TSCOPE_MEMORY_AT_PEAK,
 		     "train.py:40:main;train.py:7:step 150\n");
@@ -373,12 +357,11 @@ static void stacks_go_into_flame_graphs(void **state)
 }
 
 /* A name cannot end a frame, a stack or a line. */
-static void names_are_made_harmless(void **state)
+TEST(names_are_made_harmless)
 {
 	const struct memray_header header = { .version = 12 };
 	struct memray_writer w = memray_write_header(&header, "");
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	memray_write_call(&w, "a;b\nc", "C:\\u\\x;\x1b.py", 3);
 	memray_write_allocation(&w, MEMRAY_MALLOC, 16, 100);
@@ -387,12 +370,11 @@ static void names_are_made_harmless(void **state)
 	memray_writer_deinit(&w);
 }
 
-static void statistics_have_no_stacks(void **state)
+TEST(statistics_have_no_stacks)
 {
 	struct tscope_error err = { 0 };
 	struct tscope_memory *memory;
 
-	(void)state;
 	assert_int_equal(
 		tscope_memory_open_memory(&memory, "test", stats, sizeof(stats) - 1, NULL, NULL),
 		TSCOPE_OK);
@@ -423,12 +405,11 @@ static enum tscope_status go_all_the_way(const struct memray_writer *w, FILE *ou
 	return status;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	struct memray_writer w = write_capture(12);
 	FILE *out = fopen("/dev/null", "w");
 
-	(void)state;
 	assert_non_null(out);
 	memray_write_trailer(&w);
 	struct alloc_sweep sweep = { .at_least = 50 };
@@ -436,26 +417,4 @@ static void every_allocation_may_fail(void **state)
 		alloc_sweep_try(&sweep, go_all_the_way(&w, out, &sweep.err));
 	fclose(out);
 	memray_writer_deinit(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts_of_a_capture),
-		cmocka_unit_test(time_is_told_in_few_rows),
-		cmocka_unit_test(growth_is_by_site),
-		cmocka_unit_test(sites_may_show_callers_and_hide_others),
-		cmocka_unit_test(a_site_is_its_text),
-		cmocka_unit_test(a_capture_of_sums_has_no_totals),
-		cmocka_unit_test(a_killed_process_has_no_middle),
-		cmocka_unit_test(a_cut_capture_is_damaged),
-		cmocka_unit_test(memrays_own_figures),
-		cmocka_unit_test(tables_of_sites_are_cut),
-		cmocka_unit_test(stacks_go_into_flame_graphs),
-		cmocka_unit_test(names_are_made_harmless),
-		cmocka_unit_test(statistics_have_no_stacks),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

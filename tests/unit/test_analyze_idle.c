@@ -2,14 +2,8 @@
 /* Idle time by cause as facts, the longest gaps, and the names behind the causes. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 
 enum { MAIN = 1 };
 
@@ -36,9 +30,8 @@ static struct test_trace *two_steps(void)
 	return t;
 }
 
-static void facts_are_means_of_the_steps(void **state)
+TEST(facts_are_means_of_the_steps)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_steps());
 
 	/* Idle 40 + 50 = 90, data 20, op 10 + 10, python [90,110) 20, calls 12, starts 8, edge 10. */
@@ -50,9 +43,8 @@ static void facts_are_means_of_the_steps(void **state)
 	analyzed_free(a);
 }
 
-static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
+TEST(of_a_trace_alone_the_rank_s_figures_are_the_trace_s)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_steps());
 	const struct analysis_scope scope = { .steps = tsi_analysis_steps(a->analysis) };
 	struct analyzed rank = { 0 };
@@ -68,9 +60,8 @@ static void of_a_trace_alone_the_rank_s_figures_are_the_trace_s(void **state)
 	analyzed_free(a);
 }
 
-static void the_longest_gaps_and_what_is_around_them(void **state)
+TEST(the_longest_gaps_and_what_is_around_them)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_steps());
 
 	/* [0,40), [90,130) and [190,200). */
@@ -82,9 +73,8 @@ static void the_longest_gaps_and_what_is_around_them(void **state)
 	analyzed_free(a);
 }
 
-static void the_names_behind_the_causes(void **state)
+TEST(the_names_behind_the_causes)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_steps());
 
 	/* python [90,110) is cut by the step. */
@@ -99,9 +89,8 @@ static void the_names_behind_the_causes(void **state)
 	analyzed_free(a);
 }
 
-static void a_frame_is_the_source(void **state)
+TEST(a_frame_is_the_source)
 {
-	(void)state;
 	static const struct builder_options options = { .python = true };
 	struct test_trace *t = test_trace_new_with(&options);
 
@@ -121,9 +110,8 @@ static void a_frame_is_the_source(void **state)
  * Net_0 [0,90) holds Block_0 [2,60) with Linear_0 [4,50): a gap and a kernel of model.py's forward
  * [5,35) are in the two innermost. What the backward thread launches is in no frame.
  */
-static void modules_and_functions_of_gaps_and_kernels(void **state)
+TEST(modules_and_functions_of_gaps_and_kernels)
 {
-	(void)state;
 	static const struct builder_options options = { .python = true };
 	static const char frame[] = "python_function";
 	struct test_trace *t = test_trace_new_with(&options);
@@ -154,9 +142,8 @@ static bool waits(struct str name)
  * Without --python: frames of 0.1 ms, of telling names, and to name places those of the user's
  * code, which leave other figures alone.
  */
-static void of_most_frames_only_what_names_a_cause_is_kept(void **state)
+TEST(of_most_frames_only_what_names_a_cause_is_kept)
 {
-	(void)state;
 	static const struct builder_options options = { .is_telling_frame = waits };
 	static const char frame[] = "python_function";
 	struct test_trace *t = test_trace_new_with(&options);
@@ -183,9 +170,8 @@ static void of_most_frames_only_what_names_a_cause_is_kept(void **state)
 }
 
 /* PyTorch lost the return of the inner frame: it ends where the operator does. */
-static void no_frame_outlasts_what_it_was_called_in(void **state)
+TEST(no_frame_outlasts_what_it_was_called_in)
 {
-	(void)state;
 	static const struct builder_options options = { .python = true };
 	struct test_trace *t = test_trace_new_with(&options);
 
@@ -204,9 +190,8 @@ static void no_frame_outlasts_what_it_was_called_in(void **state)
 	analyzed_free(a);
 }
 
-static void without_devices_or_steps_there_is_nothing(void **state)
+TEST(without_devices_or_steps_there_is_nothing)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
@@ -215,21 +200,4 @@ static void without_devices_or_steps_there_is_nothing(void **state)
 	check_facts(a, "idle: total_ns data_ns", "- -");
 	check_table(a, GAPS, "");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts_are_means_of_the_steps),
-		cmocka_unit_test(of_a_trace_alone_the_rank_s_figures_are_the_trace_s),
-		cmocka_unit_test(the_longest_gaps_and_what_is_around_them),
-		cmocka_unit_test(the_names_behind_the_causes),
-		cmocka_unit_test(a_frame_is_the_source),
-		cmocka_unit_test(modules_and_functions_of_gaps_and_kernels),
-		cmocka_unit_test(of_most_frames_only_what_names_a_cause_is_kept),
-		cmocka_unit_test(no_frame_outlasts_what_it_was_called_in),
-		cmocka_unit_test(without_devices_or_steps_there_is_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* Iterations of inference engines: latencies, intervals of tokens, gaps and graphs by phase. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 /* An iteration that launches one kernel, or a graph of one. Times: its mark's, the kernel's. */
 static void put_turn(struct test_trace *t, const char *name, const char *call, int64_t start_ns,
@@ -26,9 +21,8 @@ static void put_turn(struct test_trace *t, const char *name, const char *call, i
  *
  * Intervals of tokens: 150, 350 with prompts, 170. Gaps of 50 each, of 820 from 250 to 1070.
  */
-static void test_phases(void **state)
+TEST(test_phases)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "execute_context_2(200)_generation_0(0)", "cudaLaunchKernel", 0, 50, 200);
@@ -71,9 +65,8 @@ static void test_phases(void **state)
  * A product of 4 rows with 64 x 512 in bf16, on a device of 5.3 TB/s and 1307 TFLOP/s: 262,144 FLOPs
  * and 70,144 bytes in 100 ns. Of the second iteration half of the time is a product without shapes.
  */
-static void test_rooflines(void **state)
+TEST(test_rooflines)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties",
@@ -107,9 +100,8 @@ static void test_rooflines(void **state)
  *	host	      update_from_output 90 ─ 120, schedule 120 ─ 180 (in it a prepare 150 ─ 160),
  *		      _prepare_inputs 210 ─ 250; sample 310 ─ 480, of which 470 ─ 520 is another's
  */
-static void test_host_parts(void **state)
+TEST(test_host_parts)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new_with(&(struct builder_options){ .python = true });
 
 	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 0, 50, 50);
@@ -135,9 +127,8 @@ static void test_host_parts(void **state)
 }
 
 /* Without frames nobody knows what the host did. */
-static void test_unknown_host(void **state)
+TEST(test_unknown_host)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 0, 50, 50);
@@ -149,9 +140,8 @@ static void test_unknown_host(void **state)
 }
 
 /* The graph's batch is said; of proposed tokens nobody knows which are kept. */
-static void test_speculation(void **state)
+TEST(test_speculation)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "decode[bs=3/4 tok=9 d=3 spec=2 sqsq=27 sqsk=90 sk=30]", "hipGraphLaunch", 0,
@@ -171,9 +161,8 @@ static void test_speculation(void **state)
 }
 
 /* Marks that say nothing: iterations without a phase. What says more than run_batch wins. */
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "scheduler.run_batch", "cudaLaunchKernel", 0, 50, 50);
@@ -197,9 +186,8 @@ static void test_unknown(void **state)
 }
 
 /* A draft model computes prompts a second time: two prompts of one length are four annotations. */
-static void test_draft(void **state)
+TEST(test_draft)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	for (int i = 0; i < 4; i++)
@@ -224,9 +212,8 @@ static void test_draft(void **state)
 }
 
 /* The device was busy with what was cut out of the file: nobody knows how long this one took. */
-static void test_unrecorded(void **state)
+TEST(test_unrecorded)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "execute_context_0(0)_generation_4(4)", "cudaLaunchKernel", 0, 8000000,
@@ -243,9 +230,8 @@ static void test_unrecorded(void **state)
 }
 
 /* Images: a phase without tokens. */
-static void test_diffusion(void **state)
+TEST(test_diffusion)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "execute_diffusion_1_256x256", "cudaLaunchKernel", 0, 50, 50);
@@ -259,9 +245,8 @@ static void test_diffusion(void **state)
 }
 
 /* Training is none. */
-static void test_training(void **state)
+TEST(test_training)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
@@ -269,16 +254,4 @@ static void test_training(void **state)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "inference: iteration_count decode.count", "- -");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_phases),      cmocka_unit_test(test_rooflines),
-		cmocka_unit_test(test_speculation), cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_draft),       cmocka_unit_test(test_training),
-		cmocka_unit_test(test_host_parts),  cmocka_unit_test(test_unknown_host),
-		cmocka_unit_test(test_diffusion),   cmocka_unit_test(test_unrecorded),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

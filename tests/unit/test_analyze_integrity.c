@@ -2,18 +2,11 @@
 /* What a trace holds, what is odd about it, and when its device times are in doubt. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "model/trace/trace.h"
 
-static void counts_and_categories(void **state)
+TEST(counts_and_categories)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
@@ -35,9 +28,8 @@ static void counts_and_categories(void **state)
 	analyzed_free(a);
 }
 
-static void what_to_record_next_time(void **state)
+TEST(what_to_record_next_time)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
@@ -68,9 +60,8 @@ static void what_to_record_next_time(void **state)
 	analyzed_free(a);
 }
 
-static void other_writers_get_no_advice(void **state)
+TEST(other_writers_get_no_advice)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span(t, "my_category", "slice", 1, 0, 100);
@@ -80,9 +71,8 @@ static void other_writers_get_no_advice(void **state)
 }
 
 /* A graph launch whose kernels are not in the trace: what else is missing? */
-static void lost_graph_replays_are_a_doubt(void **state)
+TEST(lost_graph_replays_are_a_doubt)
 {
-	(void)state;
 	static const char doubt[] =
 		"graph launches have no kernel in the trace: device work is missing";
 	struct test_trace *t = test_trace_new();
@@ -101,9 +91,8 @@ static void lost_graph_replays_are_a_doubt(void **state)
 }
 
 /* A launch is of a device, so that the profiler lost all of what it did; a synchronisation is not. */
-static void launches_without_any_device_activity(void **state)
+TEST(launches_without_any_device_activity)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_call(t, "cudaDeviceSynchronize", 1, 0, 5, 1);
@@ -124,9 +113,8 @@ static void launches_without_any_device_activity(void **state)
  * 20 parts of device time of which 1 was impossible are believed, a
  * nanosecond more is not. What the model clips is its own tests' business.
  */
-static void impossible_time_is_a_doubt_above_5_percent(void **state)
+TEST(impossible_time_is_a_doubt_above_5_percent)
 {
-	(void)state;
 	static const struct {
 		int64_t impossible_ns;
 		const char *doubt;
@@ -147,17 +135,4 @@ static void impossible_time_is_a_doubt_above_5_percent(void **state)
 		check_reliability(a, "device_busy", cases[i].doubt);
 		analyzed_free(a);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_and_categories),
-		cmocka_unit_test(what_to_record_next_time),
-		cmocka_unit_test(other_writers_get_no_advice),
-		cmocka_unit_test(lost_graph_replays_are_a_doubt),
-		cmocka_unit_test(launches_without_any_device_activity),
-		cmocka_unit_test(impossible_time_is_a_doubt_above_5_percent),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

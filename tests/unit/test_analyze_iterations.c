@@ -2,12 +2,7 @@
 /* The iterations of an inference engine one by one. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 static void put_turn(struct test_trace *t, const char *name, const char *call, int64_t start_ns,
 		     int64_t dur_ns)
@@ -18,9 +13,8 @@ static void put_turn(struct test_trace *t, const char *name, const char *call, i
 }
 
 /* Kernels of [50, 250), [350, 400), [650, 950); the last starts before the one before ends. */
-static void every_iteration_has_its_row(void **state)
+TEST(every_iteration_has_its_row)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "execute_context_2(200)_generation_0(0)", "cudaLaunchKernel", 0, 200);
@@ -38,9 +32,8 @@ static void every_iteration_has_its_row(void **state)
 	analyzed_free(a);
 }
 
-static void training_has_none(void **state)
+TEST(training_has_none)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	put_turn(t, "ProfilerStep#1", "cudaLaunchKernel", 0, 200);
@@ -48,14 +41,4 @@ static void training_has_none(void **state)
 
 	check_table(a, "iterations.list: step phase", "");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_iteration_has_its_row),
-		cmocka_unit_test(training_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,13 @@
 /* Kernels by name and kind, and how well they use the device. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "memory_sweep.h"
 
 #define US 1000
 
-static void spread_of_durations(void **state)
+TEST(spread_of_durations)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	static const int64_t dur_us[] = { 40, 10, 30, 20 };
 
@@ -46,9 +39,8 @@ static void spread_of_durations(void **state)
 }
 
 /* The operator knows better than the kernel's name, if it launched most of its time. */
-static void operators_vote_on_the_kind(void **state)
+TEST(operators_vote_on_the_kind)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
@@ -70,9 +62,8 @@ static void operators_vote_on_the_kind(void **state)
 }
 
 /* Of kernels of no known kind nobody knows what cores they use: more than a tenth are too many. */
-static void too_many_of_no_known_kind(void **state)
+TEST(too_many_of_no_known_kind)
 {
-	(void)state;
 	for (int64_t other_ns = 10; other_ns <= 11; other_ns++) {
 		const char *doubt = "more than 10 % of kernel time is of no known kind";
 		struct test_trace *t = test_trace_new();
@@ -89,9 +80,8 @@ static void too_many_of_no_known_kind(void **state)
 }
 
 /* A fused operator's name says what its products are; its other kernels speak for themselves. */
-static void names_within_fused_operators(void **state)
+TEST(names_within_fused_operators)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "vllm::inplace_fused_experts", 1, 0, 300);
@@ -112,9 +102,8 @@ static void names_within_fused_operators(void **state)
 	analyzed_free(a);
 }
 
-static void use_of_the_device(void **state)
+TEST(use_of_the_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", "[{\"id\": 0, \"name\": \"X\", \"numSms\": 80}]");
@@ -139,9 +128,8 @@ static void use_of_the_device(void **state)
 }
 
 /* Where exactly a tenth of the time lacks it, the figures are of the rest; beyond, of nothing. */
-static void kernels_without_launch_configuration(void **state)
+TEST(kernels_without_launch_configuration)
 {
-	(void)state;
 	for (int64_t more = 0; more < 2; more++) {
 		struct test_trace *t = test_trace_new();
 		test_metadata(t, "deviceProperties", "[{\"id\": 0, \"numSms\": 80}]");
@@ -159,9 +147,8 @@ static void kernels_without_launch_configuration(void **state)
 	}
 }
 
-static void tensor_cores_by_name(void **state)
+TEST(tensor_cores_by_name)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "ampere_fp16_s16816gemm_fp16_128x64_tn", 0, 7, 0, 100, 0);
@@ -208,9 +195,8 @@ static struct test_trace *four_steps(void)
  * gemm takes 300, 60 and 0 ns of the three: mean 120, squares 180², 60², 120² sum to 50400, ÷ 2
  * is 158.7². add takes 0, 35 and 120: mean 51.67, squares sum to 7616.7, ÷ 2 is 61.7².
  */
-static void work_of_the_steps_that_count(void **state)
+TEST(work_of_the_steps_that_count)
 {
-	(void)state;
 	struct analyzed *a = analyze(four_steps());
 
 	check_table(a,
@@ -226,9 +212,8 @@ static void work_of_the_steps_that_count(void **state)
 }
 
 /* Where all steps are marked, what was launched in any of them counts; nothing behind them does. */
-static void work_where_no_step_counts(void **state)
+TEST(work_where_no_step_counts)
 {
-	(void)state;
 	const struct tscope_timeline_options all_are_warmup = { .warmup = 9 };
 	struct analyzed *a = analyze_steps_of(four_steps(), &all_are_warmup);
 	check_facts(a, "steps: count counted_count", "4 0");
@@ -237,18 +222,16 @@ static void work_where_no_step_counts(void **state)
 	analyzed_free(a);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct analyzed *a = analyze(four_steps());
 
 	sweep_trace(a->trace, a->timeline, NULL, 50);
 	analyzed_free(a);
 }
 
-static void without_kernels(void **state)
+TEST(without_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
@@ -259,22 +242,4 @@ static void without_kernels(void **state)
 	check_table(a, "kernels.by_kind: kind", "");
 	check_table(a, "kernels.by_launcher: name", "");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(too_many_of_no_known_kind),
-		cmocka_unit_test(spread_of_durations),
-		cmocka_unit_test(operators_vote_on_the_kind),
-		cmocka_unit_test(names_within_fused_operators),
-		cmocka_unit_test(use_of_the_device),
-		cmocka_unit_test(kernels_without_launch_configuration),
-		cmocka_unit_test(tensor_cores_by_name),
-		cmocka_unit_test(work_of_the_steps_that_count),
-		cmocka_unit_test(work_where_no_step_counts),
-		cmocka_unit_test(every_allocation_may_fail),
-		cmocka_unit_test(without_kernels),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

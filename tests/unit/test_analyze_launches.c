@@ -2,21 +2,16 @@
 /* Launch calls, their delays, and calls that stall the host. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 /*
  * Calls at 0, 100 and 290 (10 ns each) start kernels [20, 220), [220, 260) and
  * [300, 310): delays 20, 120 and 10, from the end of the calls 10, 110, 0.
  */
-static void delays_and_idle_time(void **state)
+TEST(delays_and_idle_time)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_call(t, "cudaLaunchKernel", 1, 0, 10, 1);
@@ -38,9 +33,8 @@ static void delays_and_idle_time(void **state)
 	analyzed_free(a);
 }
 
-static void start_before_launch_is_no_delay(void **state)
+TEST(start_before_launch_is_no_delay)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_call(t, "cudaLaunchKernel", 1, 105, 10, 1);
@@ -50,9 +44,8 @@ static void start_before_launch_is_no_delay(void **state)
 	analyzed_free(a);
 }
 
-static void synchronisation_by_caller(void **state)
+TEST(synchronisation_by_caller)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::item", 1, 0, 100);
@@ -71,9 +64,8 @@ static void synchronisation_by_caller(void **state)
 }
 
 /* Three steps of 1000 ns with 1, 2 and 3 launches; the first one is not steady. */
-static void figures_of_steps(void **state)
+TEST(figures_of_steps)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	static const char *const markers[] = { "ProfilerStep#5", "ProfilerStep#6",
 					       "ProfilerStep#7" };
@@ -114,9 +106,8 @@ static void figures_of_steps(void **state)
  * Steps of 1000 ns. The first fills the cache; in the second and the fourth the driver is asked, in
  * the third only for pinned memory of the host.
  */
-static void allocations_of_later_steps(void **state)
+TEST(allocations_of_later_steps)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	static const char *const markers[] = { "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3",
 					       "ProfilerStep#4" };
@@ -141,9 +132,8 @@ static void allocations_of_later_steps(void **state)
 }
 
 /* 24 of 30 new tensors go to the driver, so the cache is off; with 19 nothing is said. */
-static void tensors_without_a_cache(void **state)
+TEST(tensors_without_a_cache)
 {
-	(void)state;
 	static const struct {
 		int uncached;
 		const char *ratio;
@@ -166,9 +156,8 @@ static void tensors_without_a_cache(void **state)
 	}
 }
 
-static void without_calls(void **state)
+TEST(without_calls)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
@@ -183,9 +172,8 @@ static void without_calls(void **state)
 }
 
 /* Calls that no name tells of count as launches where device work is linked to them. */
-static void linked_calls_of_unknown_names(void **state)
+TEST(linked_calls_of_unknown_names)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_call(t, "vendorEnqueue", 1, 0, 10, 1);
@@ -194,19 +182,4 @@ static void linked_calls_of_unknown_names(void **state)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "launches: launch_count launch_ns", "1 10");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(linked_calls_of_unknown_names),
-		cmocka_unit_test(delays_and_idle_time),
-		cmocka_unit_test(start_before_launch_is_no_delay),
-		cmocka_unit_test(synchronisation_by_caller),
-		cmocka_unit_test(figures_of_steps),
-		cmocka_unit_test(allocations_of_later_steps),
-		cmocka_unit_test(tensors_without_a_cache),
-		cmocka_unit_test(without_calls),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

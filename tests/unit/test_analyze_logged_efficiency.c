@@ -8,17 +8,12 @@
 #include "metric_lines.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define TERA 1e12
 
@@ -48,12 +43,11 @@ static struct analyzed *analyze_job(const char *metrics)
 	"logged_peak_flops_per_second"
 
 /* fkat's, with 2 · 312 TFLOP/s for each of 4 devices: 0.5 ÷ (4 · 624 ÷ 998.4) = 0.2 */
-static void fkat(void **state)
+TEST(fkat)
 {
 	struct analyzed *a = analyze_job("0 mfu 0.2\n1 mfu 0.2\n1 batch_flops 998.4e12\n"
 					 "1 actual_batches_per_sec 0.5\n1 total_flops 2496e12\n");
 
-	(void)state;
 	check_facts(a, LOGGED, "0.2 9.984e+14 0.5 6.24e+14");
 	check_facts(a,
 		    "logged_efficiency: mfu_ratio mfu_factor flops_per_step flops_factor "
@@ -70,7 +64,7 @@ static void fkat(void **state)
  * Composer: 998.4 TFLOP at 0.5 steps a second are 499.2 TFLOP/s, a quarter of which is 40 % of
  * 312. Lightning's devices have batches of their own: 124.8 ÷ 0.5 · 4 = 998.4.
  */
-static void other_loggers(void **state)
+TEST(other_loggers)
 {
 	static const char *const cases[] = {
 		"0 throughput/device/mfu 0.4\n0 throughput/batches_per_sec 0.5\n"
@@ -79,7 +73,6 @@ static void other_loggers(void **state)
 		"0 train|device/flops_per_sec 124.8e12\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_job(cases[i]);
 
@@ -89,7 +82,7 @@ static void other_loggers(void **state)
 	}
 }
 
-static void explanations(void **state)
+TEST(explanations)
 {
 	static const struct {
 		const char *metrics, *explanation;
@@ -125,7 +118,6 @@ static void explanations(void **state)
 							"per device, run.json says 312 TFLOP/s" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_job(cases[i].metrics);
 
@@ -135,13 +127,12 @@ static void explanations(void **state)
 }
 
 /* What cannot be divided by is as if it were not logged; without metrics there is nothing. */
-static void what_is_no_figure(void **state)
+TEST(what_is_no_figure)
 {
 	static const char *const cases[] = { "",           "0 x 1\n",
 					     "0 mfu 0\n",  "0 mfu nan\n",
 					     "0 mfu -1\n", "0 batch_flops inf\n" };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_job(cases[i]);
 
@@ -153,13 +144,12 @@ static void what_is_no_figure(void **state)
 }
 
 /* How many devices share a step nobody says, so that sums over them are not known. */
-static void unknown_world(void **state)
+TEST(unknown_world)
 {
 	struct step_series steps =
 		job("0 mfu 0.2\n0 batch_flops 998.4e12\n0 total_flops 2496e12\n");
 	struct analyzed *a;
 
-	(void)state;
 	steps.world_size = -1;
 	a = analyze_run(&steps, 1, NULL);
 	check_facts(a, "logged_efficiency: mfu_factor flops_factor logged_peak_flops_per_second",
@@ -170,12 +160,11 @@ static void unknown_world(void **state)
 }
 
 /* Without FLOPs of ours there is no MFU to compare with, and it is said why. */
-static void without_flops(void **state)
+TEST(without_flops)
 {
 	struct step_series steps = job("0 mfu 0.2\n");
 	struct analyzed *a;
 
-	(void)state;
 	steps.flops_per_step = 0;
 	a = analyze_run(&steps, 1, NULL);
 	check_facts(a, "logged_efficiency: logged_mfu_ratio mfu_ratio mfu_factor", "0.2 - -");
@@ -185,12 +174,11 @@ static void without_flops(void **state)
 }
 
 /* Steps that hold metrics alone say no time. */
-static void without_times(void **state)
+TEST(without_times)
 {
 	struct step_series steps = test_steps("");
 	struct analyzed *a;
 
-	(void)state;
 	test_join(&steps, "0 mfu 0.2\n", "mlflow");
 	tsi_scalars_settle(&steps, NULL);
 	steps.flops_per_step = 249.6 * TERA;
@@ -202,27 +190,14 @@ static void without_times(void **state)
 }
 
 /* The lowest rank that logs anything; warm-up is in no mean. */
-static void ranks(void **state)
+TEST(ranks)
 {
 	struct step_series both[2] = { job("0 x 1\n"), job("0 mfu 0.9\n1 mfu 0.2\n") };
 	struct analyzed *a;
 
-	(void)state;
 	both[1].rank = 1;
 	both[1].records[0].mark = TSCOPE_STEP_WARMUP;
 	a = analyze_run(both, 2, NULL);
 	check_facts(a, "logged_efficiency: logged_mfu_ratio mfu_ratio", "0.2 0.4");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fkat),          cmocka_unit_test(other_loggers),
-		cmocka_unit_test(explanations),  cmocka_unit_test(what_is_no_figure),
-		cmocka_unit_test(unknown_world), cmocka_unit_test(without_flops),
-		cmocka_unit_test(without_times), cmocka_unit_test(ranks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

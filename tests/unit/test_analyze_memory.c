@@ -3,16 +3,11 @@
 #include "analysis_check.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 #include <tscope/memory.h>
 
 #include "analyze/analysis.h"
+#include "check.h"
 
 #define ALL                                                                                        \
 	"memory: peak_alloc_bytes peak_reserved_bytes mean_alloc_bytes fragmentation "             \
@@ -27,9 +22,8 @@ static void check_memory(const char *text, const char *expected)
 	analyzed_free(a);
 }
 
-static void figures_are_of_the_steps_with_memory(void **state)
+TEST(figures_are_of_the_steps_with_memory)
 {
-	(void)state;
 	/*
 	 * Three steps say what is allocated: mean 800 ÷ 3 = 266.7. The first peaks above what it
 	 * ends with; the last one's peak is what it ends with. Fragmentation is (0.5 + 0.2) ÷ 2:
@@ -44,16 +38,14 @@ static void figures_are_of_the_steps_with_memory(void **state)
 		     "400 500 267 0.35 150 150 4 3");
 }
 
-static void the_peak_step_is_the_first(void **state)
+TEST(the_peak_step_is_the_first)
 {
-	(void)state;
 	check_memory("5 alloc=10 peak_alloc=70\n6 alloc=70\n7 alloc=10 peak_alloc=0\n",
 		     "70 - 30 - 0 0 5 3");
 }
 
-static void the_edges(void **state)
+TEST(the_edges)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expected;
 	} cases[] = {
@@ -69,9 +61,8 @@ static void the_edges(void **state)
 		check_memory(cases[i].text, cases[i].expected);
 }
 
-static void growth_is_the_reference_s_and_slope_the_true_one(void **state)
+TEST(growth_is_the_reference_s_and_slope_the_true_one)
 {
-	(void)state;
 	char text[40 * 40], *end = text;
 
 	/* 100 + 5 a step: medians of 4 are 107.5 and 287.5; 180 ÷ 39 and 180 ÷ 36. */
@@ -103,9 +94,8 @@ static void add_event(struct test_trace *t, const char *name, int64_t ts_ns, int
 		      });
 }
 
-static void a_trace_tells_the_memory_of_its_steps(void **state)
+TEST(a_trace_tells_the_memory_of_its_steps)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	static const int64_t at_end[] = { 100, 60, 80, 120 };
 
@@ -132,9 +122,8 @@ static void a_trace_tells_the_memory_of_its_steps(void **state)
 	analyzed_free(a);
 }
 
-static void a_trace_without_memory_is_silent(void **state)
+TEST(a_trace_without_memory_is_silent)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
 	struct analyzed *a = analyze(t);
@@ -143,9 +132,8 @@ static void a_trace_without_memory_is_silent(void **state)
 	analyzed_free(a);
 }
 
-static void the_peak_s_time_is_that_of_the_peak_s_step(void **state)
+TEST(the_peak_s_time_is_that_of_the_peak_s_step)
 {
-	(void)state;
 	struct step_series steps = test_steps("1 alloc=10\n2 alloc=30\n3 alloc=20\n");
 	struct step_budget *budget = test_steps_add_budget(&steps, 0);
 
@@ -159,9 +147,8 @@ static void the_peak_s_time_is_that_of_the_peak_s_step(void **state)
 
 /* ---- runs ---- */
 
-static void failures_of_a_run_are_those_of_all_ranks(void **state)
+TEST(failures_of_a_run_are_those_of_all_ranks)
 {
-	(void)state;
 	static const struct {
 		int64_t events[3], ooms[3];
 		const char *expected;
@@ -236,9 +223,8 @@ static void check_steps_of_snapshot(const int64_t windows[3][2], bool has_start,
 	tsi_steps_deinit(&steps);
 }
 
-static void moments_of_a_snapshot_are_found_in_steps(void **state)
+TEST(moments_of_a_snapshot_are_found_in_steps)
 {
-	(void)state;
 	static const struct {
 		int64_t windows[3][2];
 		bool has_start;
@@ -256,21 +242,4 @@ static void moments_of_a_snapshot_are_found_in_steps(void **state)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		check_steps_of_snapshot(cases[i].windows, cases[i].has_start, cases[i].expected);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_of_the_steps_with_memory),
-		cmocka_unit_test(the_peak_step_is_the_first),
-		cmocka_unit_test(the_edges),
-		cmocka_unit_test(growth_is_the_reference_s_and_slope_the_true_one),
-		cmocka_unit_test(a_trace_tells_the_memory_of_its_steps),
-		cmocka_unit_test(a_trace_without_memory_is_silent),
-		cmocka_unit_test(the_peak_s_time_is_that_of_the_peak_s_step),
-		cmocka_unit_test(failures_of_a_run_are_those_of_all_ranks),
-		cmocka_unit_test(moments_of_a_snapshot_are_found_in_steps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Figures of finetuning-scheduler's statistics: what is largest, what calls changed, growth. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define ALL                                                                                        \
 	"memory_stats: path moment_count value_count rank_count call_count "                       \
@@ -25,7 +19,7 @@
 
 #define ALLOCATED "'allocated_bytes.all.current'"
 
-static void facts_are_the_largest(void **state)
+TEST(facts_are_the_largest)
 {
 	struct analyzed *a = analyze_memory(
 		"{'0.step.0.start': {'allocated_bytes.all.peak': 90, num_ooms: 0, rss: 7},"
@@ -35,7 +29,6 @@ static void facts_are_the_largest(void **state)
 		" '1.step.1.end': {b: 1, a: -3}}",
 		NULL);
 
-	(void)state;
 	/* Values 3 + 3 + 5 + 2, nulls included; one start has its end. */
 	check_facts(a, ALL, "test 4 13 2 1 90 128 3 2 - - -");
 	check_table(a, "memory_stats.largest: name value",
@@ -44,7 +37,7 @@ static void facts_are_the_largest(void **state)
 	analyzed_free(a);
 }
 
-static void changes_are_of_calls_with_both_ends(void **state)
+TEST(changes_are_of_calls_with_both_ends)
 {
 	struct analyzed *a =
 		analyze_memory("{'0.b.0.end': {x: 9, y: 1.25}, '0.b.0.start': {y: 1, x: 4, z: 3},"
@@ -55,7 +48,6 @@ static void changes_are_of_calls_with_both_ends(void **state)
 			       " '0.d.5.end': {x: 1}, '0.d.05.end': {x: 5}}",
 			       NULL);
 
-	(void)state;
 	/*
 	 * Of a.2 only w has a value at both ends, of b.0 z has none at the end. No calls are what
 	 * has a start or end only (the other one is of another rank or iteration), and two ends.
@@ -65,7 +57,7 @@ static void changes_are_of_calls_with_both_ends(void **state)
 	analyzed_free(a);
 }
 
-static void functions_sum_their_calls(void **state)
+TEST(functions_sum_their_calls)
 {
 	struct analyzed *a = analyze_memory(
 		"{'0.f.0.start': {" ALLOCATED ": 100, rss: 10},"
@@ -77,7 +69,6 @@ static void functions_sum_their_calls(void **state)
 		" '1.f.0.end': {'reserved_bytes.all.current': 8}}",
 		NULL);
 
-	(void)state;
 	/* 60 − 10 allocated; of rss only the first call tells, −5. */
 	check_table(a, FUNCTIONS, "0 f 2 50 - -5\n0 g 1 - - -\n1 f 1 - 7 -\n");
 	check_table(a, MOMENTS,
@@ -87,7 +78,7 @@ static void functions_sum_their_calls(void **state)
 	analyzed_free(a);
 }
 
-static void growth_is_that_of_the_function_with_most_calls(void **state)
+TEST(growth_is_that_of_the_function_with_most_calls)
 {
 	static const struct {
 		const char *text, *expected;
@@ -109,7 +100,6 @@ static void growth_is_that_of_the_function_with_most_calls(void **state)
 		  "- - -" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_memory(cases[i].text, NULL);
 
@@ -121,7 +111,7 @@ static void growth_is_that_of_the_function_with_most_calls(void **state)
 }
 
 /* What does not fit is a real number; what is not finite is left out. */
-static void absurd_values_are_kept_as_they_are(void **state)
+TEST(absurd_values_are_kept_as_they_are)
 {
 	struct analyzed *a = analyze_memory(
 		"{'0.f.0.start': {a: -9223372036854775807, b: 18446744073709551615,"
@@ -130,7 +120,6 @@ static void absurd_values_are_kept_as_they_are(void **state)
 		" " ALLOCATED ": 9223372036854775807}}",
 		NULL);
 
-	(void)state;
 	check_table(a, "memory_stats.largest: name value",
 		    "a 9223372036854775807\nallocated_bytes.all.current 9223372036854775807\n"
 		    "b 1.84467e+19\nc 1.84467e+19\n");
@@ -139,17 +128,4 @@ static void absurd_values_are_kept_as_they_are(void **state)
 		    "b -1.84467e+19\nc 9.22337e+18\n");
 	check_table(a, "memory_stats.by_function: allocated_change_bytes", "-\n");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts_are_the_largest),
-		cmocka_unit_test(changes_are_of_calls_with_both_ends),
-		cmocka_unit_test(functions_sum_their_calls),
-		cmocka_unit_test(growth_is_that_of_the_function_with_most_calls),
-		cmocka_unit_test(absurd_values_are_kept_as_they_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

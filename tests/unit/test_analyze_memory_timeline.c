@@ -2,14 +2,10 @@
 /* Figures of memory timelines: the peak, categories, and the sketch of many points. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #define ALL                                                                                        \
 	"memory_timeline: path point_count start_time_ns end_time_ns window_ns peak_bytes "        \
@@ -25,7 +21,7 @@
  * Totals 12, 36, 30, 36, 9: the peak is the first 36, at 3 µs. Activations are most at the
  * second one, 30.
  */
-static void the_points_of_the_json_form(void **state)
+TEST(the_points_of_the_json_form)
 {
 	struct analyzed *a = analyze_memory("[[2, 3, 5, 7, 12],"
 					    " [[0, 5, 0, 0, 0, 0, 0, 0, 7],"
@@ -35,7 +31,6 @@ static void the_points_of_the_json_form(void **state)
 					    "  [0, 9, 0, 0, 0, 0, 0, 0, 0]]]",
 					    NULL);
 
-	(void)state;
 	check_facts(a, ALL, "test 5 2000 12000 10000 36 1 3000 9 - - - - - -");
 	check_table(a, CATEGORIES,
 		    "parameter 1 9 36\noptimizer_state 2 0 2\ninput 3 0 3\ntemporary 4 0 4\n"
@@ -48,14 +43,13 @@ static void the_points_of_the_json_form(void **state)
 }
 
 /* 100 + 30 before the profile; 50 come, of which the change makes gradients; 130 go. */
-static void the_rows_of_the_raw_form(void **state)
+TEST(the_rows_of_the_raw_form)
 {
 	struct analyzed *a = analyze_memory("[[-1, 1, 100, 0], [-1, 1, 30, 7], [5, 2, 50, 4],"
 					    " [9, 3, -50, 4], [9, 3, 50, 5], [11, 4, -100, 0],"
 					    " [11, 4, -30, 7]]",
 					    NULL);
 
-	(void)state;
 	check_facts(a, ALL, "test 4 5 11 6 180 1 5 50 7 130 2 1 2 1");
 	check_table(a, "memory_timeline.timeline: index time_ns bytes gradient_bytes",
 		    "0 5 130 0\n1 5 180 0\n2 9 180 50\n3 11 50 50\n");
@@ -63,11 +57,10 @@ static void the_rows_of_the_raw_form(void **state)
 }
 
 /* Without a time there are bytes, and nothing said of when. Times that go back have no window. */
-static void times_may_be_missing(void **state)
+TEST(times_may_be_missing)
 {
 	struct analyzed *a = analyze_memory("[[-1, 1, 100, 0]]", NULL);
 
-	(void)state;
 	check_facts(a, ALL, "test 1 - - - 100 0 - 100 1 100 1 0 0 0");
 	check_table(a, "memory_timeline.timeline: index time_ns bytes", "0 - 100\n");
 	analyzed_free(a);
@@ -81,13 +74,12 @@ static void times_may_be_missing(void **state)
  * 480 points make 240 stretches of two, each with the higher one of both. Of point i there are
  * i bytes, but point 100 has 9999: the stretch of 100 and 101 shows it, with the index of 101.
  */
-static void many_points_make_a_sketch(void **state)
+TEST(many_points_make_a_sketch)
 {
 	enum { POINTS = 480, ROWS = 240, LINE = 64 };
 	char *text = malloc(POINTS * LINE), *expected = malloc(ROWS * LINE);
 	size_t length = 0, used = 0;
 
-	(void)state;
 	assert_non_null(text);
 	assert_non_null(expected);
 	for (int i = 0; i < POINTS; i++) {
@@ -110,7 +102,7 @@ static void many_points_make_a_sketch(void **state)
 	free(expected);
 }
 
-static void absurd_sizes_stay_at_the_ends(void **state)
+TEST(absurd_sizes_stay_at_the_ends)
 {
 	struct analyzed *a = analyze_memory("[[1, 2, 9223372036854775807, 0],"
 					    " [2, 2, 9223372036854775807, 1],"
@@ -119,22 +111,8 @@ static void absurd_sizes_stay_at_the_ends(void **state)
 					    " [9223372036854775807, 4, -9223372036854775807, 1]]",
 					    NULL);
 
-	(void)state;
 	/* At the end −(2⁶³ − 1), which went once too often, and 0. */
 	check_facts(a, "memory_timeline: window_ns peak_bytes peak_index end_bytes destroyed_count",
 		    "9223372036854775806 9223372036854775807 0 -9223372036854775807 3");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_points_of_the_json_form),
-		cmocka_unit_test(the_rows_of_the_raw_form),
-		cmocka_unit_test(times_may_be_missing),
-		cmocka_unit_test(many_points_make_a_sketch),
-		cmocka_unit_test(absurd_sizes_stay_at_the_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

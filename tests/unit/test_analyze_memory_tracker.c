@@ -2,17 +2,12 @@
 /* Figures of memory trackers' logs: the device with the highest peak, modules, kinds. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define ALL                                                                                        \
 	"memory_tracker: path function iteration device_count module_count peak_bytes peak_device"
 
-static void rows_become_tables(void **state)
+TEST(rows_become_tables)
 {
 	struct analyzed *a = analyze_memory(
 		"{tracker: fsdp, iteration: 2, function: training_step,"
@@ -25,7 +20,6 @@ static void rows_become_tables(void **state)
 		"           {module: 'net.0', state: After, call: 1, device: cpu, bytes: {}}]}",
 		NULL);
 
-	(void)state;
 	check_facts(a, ALL, "test training_step 2 3 2 1048 cuda:0");
 	check_table(a, "memory_tracker.peak: device kind bytes",
 		    "cpu temp 7\ncuda:0 sharded param 1024\ncuda:0 temp 24\n");
@@ -37,38 +31,25 @@ static void rows_become_tables(void **state)
 	analyzed_free(a);
 }
 
-static void the_peak_may_be_missing(void **state)
+TEST(the_peak_may_be_missing)
 {
 	struct analyzed *a = analyze_memory("{tracker: plain, modules: [{module: net, state: s,"
 					    " call: 1, device: cpu, bytes: {temp: 5}}]}",
 					    NULL);
 
-	(void)state;
 	check_facts(a, ALL, "test - 0 1 1 - -");
 	check_table(a, "memory_tracker.peak: device kind bytes", "");
 	analyzed_free(a);
 }
 
 /* Of two devices with as much the first one is named. */
-static void the_first_of_equal_peaks_counts(void **state)
+TEST(the_first_of_equal_peaks_counts)
 {
 	struct analyzed *a =
 		analyze_memory("{tracker: plain, function: f, peak: [{device: a, bytes: {x: 1}},"
 			       " {device: b, bytes: {y: 3}}, {device: c, bytes: {x: 1, y: 2}}]}",
 			       NULL);
 
-	(void)state;
 	check_facts(a, ALL, "test f 0 3 0 3 b");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_become_tables),
-		cmocka_unit_test(the_peak_may_be_missing),
-		cmocka_unit_test(the_first_of_equal_peaks_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

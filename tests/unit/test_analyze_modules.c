@@ -2,14 +2,8 @@
 /* Modules: threads' time in them, what they launched, forward and backward, and odd layers. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 #include <inttypes.h>
@@ -94,9 +88,8 @@ static struct test_trace *two_blocks(void)
 	return t;
 }
 
-static void forward_and_backward(void **state)
+TEST(forward_and_backward)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_blocks());
 
 	check_table(a,
@@ -128,9 +121,8 @@ static void forward_and_backward(void **state)
 }
 
 /* Five layers alike, of which the fourth launches 300 ns, the others 100. */
-static void odd_layer(void **state)
+TEST(odd_layer)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -183,9 +175,8 @@ static void add_difference(struct test_trace *t, enum difference difference, int
 	}
 }
 
-static void why_a_layer_is_odd(void **state)
+TEST(why_a_layer_is_odd)
 {
-	(void)state;
 	static const char *const expected[] = {
 		[MORE_KERNELS] = "more kernels: 3, median 1\n",
 		[MORE_FLOPS] = "other shapes: 2.00 times the FLOPs\n",
@@ -212,9 +203,8 @@ static void why_a_layer_is_odd(void **state)
 }
 
 /* A module that calls itself is one below itself; a shared one is one in each place. */
-static void recursive_and_shared(void **state)
+TEST(recursive_and_shared)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -244,9 +234,8 @@ static void add_op_at(struct test_trace *t, int64_t tid, int64_t at_ns, const ch
 #define HIERARCHY(path) "{\"Module Hierarchy\": \"" path "\", \"Sequence number\": 3}"
 
 /* Threads are in the modules of TorchScript while its operators run; calls are not known. */
-static void torchscript(void **state)
+TEST(torchscript)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -275,9 +264,8 @@ static void torchscript(void **state)
  * Modules of FSDP last from the hook before to the end of that behind; another hook gathers for one
  * of them meanwhile. What lacks an end is no longer than its hook.
  */
-static void fsdp(void **state)
+TEST(fsdp)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -301,9 +289,8 @@ static void fsdp(void **state)
 }
 
 /* FSDP's first version numbers no modules: they are counted in the one around. */
-static void fsdp_without_names(void **state)
+TEST(fsdp_without_names)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -322,10 +309,8 @@ static void fsdp_without_names(void **state)
 }
 
 /* Paths in the user's own annotations; words are none, and where frames are these count. */
-static void annotations(void **state)
+TEST(annotations)
 {
-	(void)state;
-
 	for (int has_frames = 0; has_frames < 2; has_frames++) {
 		struct test_trace *t = new_trace();
 		test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -346,9 +331,8 @@ static void annotations(void **state)
 }
 
 /* Kernels of a graph in the modules that they are annotated with; a replay calls each once. */
-static void kernel_annotations(void **state)
+TEST(kernel_annotations)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -378,9 +362,8 @@ static void kernel_annotations(void **state)
  * Compiled kernels with the stacks of the operators in them, as torch._inductor.profiler writes
  * them: the innermost of the user's functions, if it is that of all. Else where it was launched.
  */
-static void stacks_of_compiled_kernels(void **state)
+TEST(stacks_of_compiled_kernels)
 {
-	(void)state;
 	static const char *const stacks[] = {
 		"\"stack\": [" STACK("/job/t.py", "3", "main")
 			INNER("/job/net.py", "7", "forward") "\", " STACK("/job/net.py", "9",
@@ -413,9 +396,8 @@ static void stacks_of_compiled_kernels(void **state)
 }
 
 /* Where no frames name functions, the lines in operators' call stacks are the user's code. */
-static void call_stacks(void **state)
+TEST(call_stacks)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -472,9 +454,8 @@ static void add_block(struct test_trace *t, int64_t at_ns, int address, int byte
  * module, on another thread by 9. What comes back, the first total of a device, and what a thread
  * without rows asks for are no module's.
  */
-static void allocations(void **state)
+TEST(allocations)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -527,9 +508,8 @@ static struct test_trace *blocks_with_addresses(void)
 	return t;
 }
 
-static void live_at_the_peak(void **state)
+TEST(live_at_the_peak)
 {
-	(void)state;
 	struct test_trace *t = blocks_with_addresses();
 
 	add_block(t, 5000, 600, 9000, 10600);
@@ -544,10 +524,8 @@ static void live_at_the_peak(void **state)
 }
 
 /* A block without an address, or more in blocks than there was: nobody knows what lived. */
-static void unknown_at_the_peak(void **state)
+TEST(unknown_at_the_peak)
 {
-	(void)state;
-
 	for (int is_short = 0; is_short < 2; is_short++) {
 		struct test_trace *t = blocks_with_addresses();
 		if (is_short)
@@ -562,9 +540,8 @@ static void unknown_at_the_peak(void **state)
 }
 
 /* The durations of the same kernels, which sum to 761 ns. */
-static void stacks_for_flame_graphs(void **state)
+TEST(stacks_for_flame_graphs)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_blocks());
 	char *text = NULL;
 	size_t length = 0;
@@ -590,9 +567,8 @@ static void stacks_for_flame_graphs(void **state)
 }
 
 /* Without device work the threads' time, by module, function and operator: Net 490 of 1000 ns. */
-static void stacks_without_devices(void **state)
+TEST(stacks_without_devices)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 	char *text = NULL;
 	size_t length = 0;
@@ -614,9 +590,8 @@ static void stacks_without_devices(void **state)
 	analyzed_free(a);
 }
 
-static void no_modules(void **state)
+TEST(no_modules)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	test_op(t, "aten::mm", MAIN, 0, 100);
@@ -640,9 +615,8 @@ static void no_modules(void **state)
 }
 
 /* Computed when they are asked for, figures are the same; where that failed, it is said. */
-static void on_demand(void **state)
+TEST(on_demand)
 {
-	(void)state;
 	struct test_trace *t = new_trace();
 
 	add_module(t, "Net_0", MAIN, 10, 500);
@@ -671,30 +645,4 @@ static void on_demand(void **state)
 	assert_int_equal(tsi_analysis_status(a->analysis, NULL), TSCOPE_OK);
 	check_facts(a, "modules: module_count device_ns", "1 100");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forward_and_backward),
-		cmocka_unit_test(odd_layer),
-		cmocka_unit_test(why_a_layer_is_odd),
-		cmocka_unit_test(recursive_and_shared),
-		cmocka_unit_test(torchscript),
-		cmocka_unit_test(fsdp),
-		cmocka_unit_test(fsdp_without_names),
-		cmocka_unit_test(annotations),
-		cmocka_unit_test(kernel_annotations),
-		cmocka_unit_test(call_stacks),
-		cmocka_unit_test(stacks_of_compiled_kernels),
-		cmocka_unit_test(allocations),
-		cmocka_unit_test(live_at_the_peak),
-		cmocka_unit_test(unknown_at_the_peak),
-		cmocka_unit_test(stacks_for_flame_graphs),
-		cmocka_unit_test(stacks_without_devices),
-		cmocka_unit_test(no_modules),
-		cmocka_unit_test(on_demand),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

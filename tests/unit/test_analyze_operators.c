@@ -2,13 +2,7 @@
 /* Operators: own and whole time on the host and on the device, against hand and brute force. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "random_numbers.h"
 
 #include <inttypes.h>
@@ -18,9 +12,8 @@
  * Thread 1: A [0, 100) holds B [10, 40), which holds C [20, 30), and B [50, 60).
  * Launched in C at 22: 300 ns; in A itself at 70: 500 ns. Thread 2: A [0, 10).
  */
-static void nested_on_two_threads(void **state)
+TEST(nested_on_two_threads)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "A", 1, 0, 100);
@@ -50,9 +43,8 @@ static void nested_on_two_threads(void **state)
 }
 
 /* Annotations, calls and Python frames between two operators do not part them. */
-static void other_classes_are_not_in_between(void **state)
+TEST(other_classes_are_not_in_between)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "outer", 1, 0, 100);
@@ -65,9 +57,8 @@ static void other_classes_are_not_in_between(void **state)
 }
 
 /* div [0, 100) holds div [10, 60), which launches: both count, self times do not overlap. */
-static void operator_within_its_own_name(void **state)
+TEST(operator_within_its_own_name)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "div", 1, 0, 100);
@@ -86,9 +77,8 @@ static void operator_within_its_own_name(void **state)
  * P [0, 20) holds A [2, 12), which B [8, 18) crosses: B takes 4 of A's 10 and
  * is over for the rest of the world at 12, so D [13, 15) lies directly in P.
  */
-static void crossing_spans(void **state)
+TEST(crossing_spans)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "P", 1, 0, 20);
@@ -101,9 +91,8 @@ static void crossing_spans(void **state)
 	analyzed_free(a);
 }
 
-static void empty_spans_at_borders(void **state)
+TEST(empty_spans_at_borders)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "P", 1, 0, 20);
@@ -117,9 +106,8 @@ static void empty_spans_at_borders(void **state)
 	analyzed_free(a);
 }
 
-static void by_shape(void **state)
+TEST(by_shape)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	static const char small[] = "{\"Input Dims\": [[2, 3]], \"Input type\": [\"float\"]}";
 	static const char large[] = "{\"Input Dims\": [[64, 3]], \"Input type\": [\"float\"]}";
@@ -142,9 +130,8 @@ static void by_shape(void **state)
  * Step 3 launches nothing: cut by the end. Self times: A 30 and 40, so 35 ± 7.07; B 20 and 0, so 10
  * ± 14.1. Device times: A 0 and 500, so 250 ± 353.6; B 300 and 0, so 150 ± 212.1.
  */
-static void work_of_the_steps_that_count(void **state)
+TEST(work_of_the_steps_that_count)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
@@ -168,9 +155,8 @@ static void work_of_the_steps_that_count(void **state)
 	analyzed_free(a);
 }
 
-static void deep_nesting_needs_no_recursion(void **state)
+TEST(deep_nesting_needs_no_recursion)
 {
-	(void)state;
 	enum { DEPTH = 20000 };
 	struct test_trace *t = test_trace_new();
 
@@ -182,9 +168,8 @@ static void deep_nesting_needs_no_recursion(void **state)
 	analyzed_free(a);
 }
 
-static void without_operators(void **state)
+TEST(without_operators)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "k", 0, 7, 0, 10, 0);
@@ -322,9 +307,8 @@ static void check_forest(struct forest *forest)
 	analyzed_free(a);
 }
 
-static void agrees_with_brute_force(void **state)
+TEST(agrees_with_brute_force)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct forest forest = { .seed = seed, .t = test_trace_new() };
 		test_annotation(forest.t, "all", THREADS + 1, 0, 3000);
@@ -333,21 +317,4 @@ static void agrees_with_brute_force(void **state)
 		launch_some(&forest);
 		check_forest(&forest);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested_on_two_threads),
-		cmocka_unit_test(other_classes_are_not_in_between),
-		cmocka_unit_test(operator_within_its_own_name),
-		cmocka_unit_test(crossing_spans),
-		cmocka_unit_test(empty_spans_at_borders),
-		cmocka_unit_test(by_shape),
-		cmocka_unit_test(work_of_the_steps_that_count),
-		cmocka_unit_test(deep_nesting_needs_no_recursion),
-		cmocka_unit_test(without_operators),
-		cmocka_unit_test(agrees_with_brute_force),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* Device time that known remedies could win, event by event. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define US 1000
 #define ADD "void at::native::vectorized_elementwise_kernel<4, add>(int)"
@@ -23,9 +18,8 @@ static struct test_trace *one_step(void)
 }
 
 /* Gaps count between two short kernels only, up to 100 µs. */
-static void gaps_between_short_kernels(void **state)
+TEST(gaps_between_short_kernels)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	test_call(t, "cudaLaunchKernel", 1, 5 * US, 5 * US, 1);
@@ -57,9 +51,8 @@ static void gaps_between_short_kernels(void **state)
 }
 
 /* Runs on one stream; what is short neither counts nor ends a run. */
-static void runs_of_elementwise_kernels(void **state)
+TEST(runs_of_elementwise_kernels)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	test_op(t, "aten::add", 1, 1 * US, 10 * US);
@@ -86,9 +79,8 @@ static void runs_of_elementwise_kernels(void **state)
 	analyzed_free(a);
 }
 
-static void layouts_and_copies(void **state)
+TEST(layouts_and_copies)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	test_kernel(t, "void cudnn::ops::nchwToNhwcKernel<float>(float)", 0, 7, 10 * US, 8 * US, 0);
@@ -108,9 +100,8 @@ static void layouts_and_copies(void **state)
 	analyzed_free(a);
 }
 
-static void tiny_collectives(void **state)
+TEST(tiny_collectives)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 10 * US, 20 * US, 0,
@@ -128,9 +119,8 @@ static void tiny_collectives(void **state)
 	analyzed_free(a);
 }
 
-static void kernels_of_the_optimizer(void **state)
+TEST(kernels_of_the_optimizer)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	test_annotation(t, "Optimizer.step#SGD.step", 1, 1 * US, 100 * US);
@@ -151,9 +141,8 @@ static void kernels_of_the_optimizer(void **state)
 }
 
 /* Steps that do not count are left out: here all that lies before the first. */
-static void only_steps_that_count(void **state)
+TEST(only_steps_that_count)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 500 * US, 100 * US);
@@ -166,27 +155,11 @@ static void only_steps_that_count(void **state)
 	analyzed_free(a);
 }
 
-static void without_a_device(void **state)
+TEST(without_a_device)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 	struct analyzed *a = analyze(t);
 
 	check_facts(a, "opportunities: wall_total_ns fusible_count", "- -");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gaps_between_short_kernels),
-		cmocka_unit_test(runs_of_elementwise_kernels),
-		cmocka_unit_test(layouts_and_copies),
-		cmocka_unit_test(tiny_collectives),
-		cmocka_unit_test(kernels_of_the_optimizer),
-		cmocka_unit_test(only_steps_that_count),
-		cmocka_unit_test(without_a_device),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

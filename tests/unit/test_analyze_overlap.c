@@ -2,12 +2,7 @@
 /* Communication under and beside computation, by kind and by group, never across devices. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL(Args)"
 #define ALL_GATHER "ncclDevKernel_AllGather_RING_LL(Args)"
@@ -15,9 +10,8 @@
 	"\"Collective name\": \"allreduce\", \"Process Group Name\": \"" name                      \
 	"\", \"Process Group Description\": \"" description "\", \"Group size\": " #size
 
-static void exposed_and_overlapped(void **state)
+TEST(exposed_and_overlapped)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "sgemm", 0, 7, 0, 100, 0);
@@ -35,9 +29,8 @@ static void exposed_and_overlapped(void **state)
 	analyzed_free(a);
 }
 
-static void devices_do_not_hide_each_other(void **state)
+TEST(devices_do_not_hide_each_other)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "sgemm", 0, 7, 0, 100, 0);
@@ -57,9 +50,8 @@ static void devices_do_not_hide_each_other(void **state)
 	analyzed_free(a);
 }
 
-static void groups_by_name_and_description(void **state)
+TEST(groups_by_name_and_description)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_device_args(t, "kernel", ALL_REDUCE, 0, 20, 0, 100, 0, GROUP("0", "default_pg", 8));
@@ -75,9 +67,8 @@ static void groups_by_name_and_description(void **state)
 	analyzed_free(a);
 }
 
-static void without_communication(void **state)
+TEST(without_communication)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "sgemm", 0, 7, 0, 100, 0);
@@ -88,25 +79,12 @@ static void without_communication(void **state)
 	analyzed_free(a);
 }
 
-static void without_device(void **state)
+TEST(without_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "overlap: comm_ns exposed_ns overlap_ratio exposed_comm_ratio", "0 0 - -");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exposed_and_overlapped),
-		cmocka_unit_test(devices_do_not_hide_each_other),
-		cmocka_unit_test(groups_by_name_and_description),
-		cmocka_unit_test(without_communication),
-		cmocka_unit_test(without_device),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

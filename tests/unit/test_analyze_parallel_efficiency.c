@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The factors of the loss across ranks, worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "world_text.h"
+
+#include "check.h"
 
 /*
  * A step of 1000. Rank 0 computes 400 + 300 = 700, rank 1 500 + 300 = 800 and loads data for 100
@@ -32,12 +27,11 @@ static const char late_rank[] = "rank 0\n"
 				"compute 700 1000\n"
 				"all_reduce 600 700 group=dp ranks=0,1 seq=0 bytes=64\n";
 
-static void test_factors(void **state)
+TEST(test_factors)
 {
 	struct test_world *w = test_world(late_rank);
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, "parallel_efficiency: load_balance_ratio serialisation_ratio transfer_ratio",
 		    "0.9375 0.888889 0.9");
 	check_facts(a,
@@ -52,14 +46,13 @@ static void test_factors(void **state)
  * 300 FLOPs a step on a device with 10⁹ a second take 300 ns: of the step of 1000, 0.3. Where they
  * would take more than was computed (750), all that was computed is useful.
  */
-static void test_total(void **state)
+TEST(test_total)
 {
 	static const struct {
 		double flops;
 		const char *expected;
 	} cases[] = { { 300, "0.3" }, { 5000, "0.75" } };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		const struct tscope_analysis_options options = {
 			.flops_per_step = cases[i].flops,
@@ -71,14 +64,4 @@ static void test_total(void **state)
 		analyzed_free(a);
 		test_world_free(w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_factors),
-		cmocka_unit_test(test_total),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

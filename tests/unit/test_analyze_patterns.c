@@ -2,12 +2,7 @@
 /* Patterns of operators, in one step of 1 ms on two devices. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define COUNTS "patterns: conv_bias_count host_tensor_count loop_count data_parallel_count"
 #define FLOATS "[\"float\", \"float\", \"float\"]"
@@ -23,11 +18,10 @@ static struct test_trace *one_step(void)
 }
 
 /* A norm right behind it, or behind the counter of its batches; not behind what has no bias. */
-static void biases_before_norms(void **state)
+TEST(biases_before_norms)
 {
 	static const char with[] = "[[2, 3, 8, 8], [4, 3, 3, 3], [4]]";
 
-	(void)state;
 	struct test_trace *t = one_step();
 	test_op_inputs(t, "aten::conv2d", 1, 1000, 100, with, FLOATS, NULL);
 	test_op(t, "aten::batch_norm", 1, 1200, 50);
@@ -61,9 +55,8 @@ static void make_tensor(struct test_trace *t, int64_t at_ns, const char *sizes, 
 	test_call(t, "cudaMemcpyAsync", 1, at_ns + 230, 30, ++correlation);
 }
 
-static void tensors_made_on_the_host(void **state)
+TEST(tensors_made_on_the_host)
 {
-	(void)state;
 	struct test_trace *t = one_step();
 
 	make_tensor(t, 1000, "[[10, 10]]", false);
@@ -87,7 +80,7 @@ static void loop(struct test_trace *t, int64_t at_ns, int count, int body)
 	}
 }
 
-static void loops_over_tensors(void **state)
+TEST(loops_over_tensors)
 {
 	static const struct {
 		int count, body;
@@ -98,7 +91,6 @@ static void loops_over_tensors(void **state)
 		{ 10, 9, "0 0" }, /* layers, perhaps */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = one_step();
 		loop(t, 1000, cases[i].count, cases[i].body);
@@ -109,9 +101,8 @@ static void loops_over_tensors(void **state)
 }
 
 /* On one device "Gather" is somebody else's; GatherBackward0 is that of aten::gather. */
-static void data_parallel(void **state)
+TEST(data_parallel)
 {
-	(void)state;
 	for (int devices = 1; devices <= 2; devices++) {
 		struct test_trace *t = test_trace_new();
 		test_annotation(t, "ProfilerStep#1", 1, 0, 1000000);
@@ -125,16 +116,4 @@ static void data_parallel(void **state)
 			    devices == 2 ? "2 150" : "0 0");
 		analyzed_free(a);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(biases_before_norms),
-		cmocka_unit_test(tensors_made_on_the_host),
-		cmocka_unit_test(loops_over_tensors),
-		cmocka_unit_test(data_parallel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

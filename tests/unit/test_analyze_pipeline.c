@@ -3,17 +3,12 @@
 #include "memory_sweep.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 enum { MAX_RANKS = 4 };
 
@@ -46,9 +41,8 @@ static const char *const four_ranks[] = {
 	"1 optimizer=50\n2 forward=60\n",
 };
 
-static void blocks_of_ranks(void **state)
+TEST(blocks_of_ranks)
 {
-	(void)state;
 	/*
 	 * Busy: (60 + 80) ÷ 2 + (70 + 50) ÷ 2 = 130 and 90 of 190. Bubble 1 − 220 ÷ 380;
 	 * ideal of 4 microbatches 1 ÷ 5.
@@ -62,9 +56,8 @@ static void blocks_of_ranks(void **state)
 	analyzed_free(a);
 }
 
-static void ranks_that_send_are_stages(void **state)
+TEST(ranks_that_send_are_stages)
 {
-	(void)state;
 	struct analyzed *a = analyze_texts(four_ranks, 4, true, NULL);
 
 	/* Busy 130 130 70 110: 440 of 4 × 190. Of equals, the first. */
@@ -74,9 +67,8 @@ static void ranks_that_send_are_stages(void **state)
 }
 
 /* What the user says goes before what the traces show. */
-static void stages_that_ranks_do_not_divide_into(void **state)
+TEST(stages_that_ranks_do_not_divide_into)
 {
-	(void)state;
 	static const unsigned stages[] = { 3, 8 };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(stages); i++) {
@@ -87,9 +79,8 @@ static void stages_that_ranks_do_not_divide_into(void **state)
 	}
 }
 
-static void an_ideal_schedule_has_no_excess(void **state)
+TEST(an_ideal_schedule_has_no_excess)
 {
-	(void)state;
 	/* 8 microbatches through 4 stages: 8 of 11 slots each; 3 ÷ 11. */
 	static const char *const texts[] = {
 		"1 forward=8 other=3\n",
@@ -104,9 +95,8 @@ static void an_ideal_schedule_has_no_excess(void **state)
 	analyzed_free(a);
 }
 
-static void without_pipeline(void **state)
+TEST(without_pipeline)
 {
-	(void)state;
 	static const char *const zeros[] = { "1 forward=0\n", "1 forward=0\n" };
 	static const char *const apart[] = { "1 forward=9\n", "2 forward=9\n" };
 	struct tscope_analysis_options two_stages = { .pipeline_stages = 2 };
@@ -124,9 +114,8 @@ static void without_pipeline(void **state)
 	}
 }
 
-static void a_doubt_stays(void **state)
+TEST(a_doubt_stays)
 {
-	(void)state;
 	struct step_series ranks[2] = { test_steps("1 forward=5\n"), test_steps("1 forward=5\n") };
 	struct tscope_analysis_options options = { .pipeline_stages = 2 };
 
@@ -290,9 +279,8 @@ static struct analyzed *analyze_flow(const struct flow *flow, struct test_world 
 }
 
 /* Steps are 10 ns longer than the flow: nobody waits for another then. */
-static void schedules(void **state)
+TEST(schedules)
 {
-	(void)state;
 	static const int turned[] = { 2, 0, 3, 1 };
 	static const struct {
 		struct flow flow;
@@ -334,9 +322,8 @@ static void schedules(void **state)
 }
 
 /* The last stage computes 120 + 60 in each step of 250, the others 120: mean 140. */
-static void an_uneven_stage(void **state)
+TEST(an_uneven_stage)
 {
-	(void)state;
 	static const struct flow flow = { 3, 4, 1, 2, NULL, false, false, 60, NULL };
 	struct test_world *w;
 	struct analyzed *a = analyze_flow(&flow, &w, NULL);
@@ -352,9 +339,8 @@ static void an_uneven_stage(void **state)
 }
 
 /* What the user says goes before what the traces show, which fills in what he leaves out. */
-static void options_come_first(void **state)
+TEST(options_come_first)
 {
-	(void)state;
 	static const struct flow flow = { 3, 4, 1, 2, NULL, false, false, 0, NULL };
 	static const struct {
 		struct tscope_analysis_options options;
@@ -388,9 +374,8 @@ static void options_come_first(void **state)
  * The first step does not count. In the second both transfer for 20, which is no waiting for
  * another stage; rank 0 waits for 20 more: 20 ÷ (60 + 80 + 20).
  */
-static void transfers_are_no_stalls(void **state)
+TEST(transfers_are_no_stalls)
 {
-	(void)state;
 	struct test_world *w =
 		test_world("rank 0\nstep 1 0 100 first\ncompute 0 10\nexposed_comm 10 90\n"
 			   "step 2 100 200\ncompute 100 160\nexposed_comm 160 200\n"
@@ -446,9 +431,8 @@ static const char *const other_flows[] = {
 		A_STEP_OF("3") RECEIVE("1", "2") SEND("3", "4") A_STEP_OF("4") RECEIVE("3", "3"),
 };
 
-static void other_messages(void **state)
+TEST(other_messages)
 {
-	(void)state;
 	static const struct flow ring_of_two = { 2, 4, 1, 1, NULL, false, false, 0, "group=cp" };
 	char *context = text_of(&ring_of_two);
 
@@ -460,9 +444,8 @@ static void other_messages(void **state)
 }
 
 /* Stages 1 to 3 of 4: who is before the first one is not known. */
-static void a_chain_that_was_not_read(void **state)
+TEST(a_chain_that_was_not_read)
 {
-	(void)state;
 	static const struct flow flow = { 4, 4, 1, 1, NULL, false, false, 0, NULL };
 	char *text = text_of(&flow), *rank_1 = strstr(text, "rank 1\n");
 
@@ -471,9 +454,8 @@ static void a_chain_that_was_not_read(void **state)
 	free(text);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	static const struct flow flow = { 3, 6, 2, 1, NULL, false, false, 0, NULL };
 	char *text = text_of(&flow);
 	struct test_world *w = test_world(text);
@@ -481,25 +463,4 @@ static void memory_ends(void **state)
 	sweep_world("pipeline", w, 11);
 	test_world_free(w);
 	free(text);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_of_ranks),
-		cmocka_unit_test(ranks_that_send_are_stages),
-		cmocka_unit_test(stages_that_ranks_do_not_divide_into),
-		cmocka_unit_test(an_ideal_schedule_has_no_excess),
-		cmocka_unit_test(without_pipeline),
-		cmocka_unit_test(a_doubt_stays),
-		cmocka_unit_test(schedules),
-		cmocka_unit_test(an_uneven_stage),
-		cmocka_unit_test(options_come_first),
-		cmocka_unit_test(transfers_are_no_stalls),
-		cmocka_unit_test(other_messages),
-		cmocka_unit_test(a_chain_that_was_not_read),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
 /* Figures of process groups, by hand. */
 #include "memory_sweep.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #define ALL                                                                                        \
 	"process_groups: group_count matched_count mismatched_count missing_count surplus_count "  \
@@ -52,12 +48,11 @@ static const char three_ranks[] = "rank 0\n"
 				  "all_reduce 6 7 group=dp ranks=0,1,2,9 seq=6 bytes=8\n"
 				  "send_recv 7 8 group=pp ranks=0,1,2,9 send peer=9\n";
 
-static void what_matches(void **state)
+TEST(what_matches)
 {
 	struct test_world *w = test_world(three_ranks);
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	/* 3 of dp and the message match; 3 of 7 do not. */
 	check_facts(a, ALL, "2 4 1 1 1 1 1 no");
 	check_table(a, GROUPS, "dp 0-2, 9 4 3 no 3 1 1 1 1\npp 0-1 2 2 no 1 0 0 0 0\n");
@@ -67,7 +62,7 @@ static void what_matches(void **state)
 }
 
 /* One of 20 that does not match is 5 %, not more; two of 36 are 5.6 %. */
-static void few_do_not_match(void **state)
+TEST(few_do_not_match)
 {
 	static const struct {
 		int count;
@@ -77,7 +72,6 @@ static void few_do_not_match(void **state)
 		{ 36, "1 34 2 0 0 0 0 no", unmatched },
 	};
 
-	(void)state;
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
 		char text[8192] = "";
 		size_t length = 0;
@@ -100,12 +94,11 @@ static void few_do_not_match(void **state)
 	}
 }
 
-static void inferred_groups(void **state)
+TEST(inferred_groups)
 {
 	struct test_world *w = test_world("rank 3\nall_reduce 1 9\nrank 4\nall_reduce 5 9\n");
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, ALL, "1 1 0 0 0 0 0 yes");
 	/* Nobody calls it anything, nor says how large it is. */
 	check_table(a, GROUPS, "- 3-4 - 2 yes 1 0 0 0 0\n");
@@ -114,19 +107,18 @@ static void inferred_groups(void **state)
 	test_world_free(w);
 }
 
-static void nothing_in_common(void **state)
+TEST(nothing_in_common)
 {
 	struct test_world *w = test_world("rank 0\nrank 1\n");
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, ALL, "0 0 0 0 0 0 0 no");
 	check_table(a, GROUPS, "");
 	analyzed_free(a);
 	test_world_free(w);
 }
 
-static void ranks_that_cannot_be(void **state)
+TEST(ranks_that_cannot_be)
 {
 	struct test_world *w = test_world("rank 0\nall_reduce 1 9 group=dp "
 					  "ranks=0,1,9223372036854775806,9223372036854775807\n"
@@ -134,29 +126,16 @@ static void ranks_that_cannot_be(void **state)
 					  "ranks=0,1,9223372036854775806,9223372036854775807\n");
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_table(a, GROUPS,
 		    "dp 0-1, 9223372036854775806-9223372036854775807 4 2 no 1 0 0 0 0\n");
 	analyzed_free(a);
 	test_world_free(w);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
 	struct test_world *w = test_world(three_ranks);
 
-	(void)state;
 	sweep_world("process_groups", w, 1);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_matches),         cmocka_unit_test(few_do_not_match),
-		cmocka_unit_test(inferred_groups),      cmocka_unit_test(nothing_in_common),
-		cmocka_unit_test(ranks_that_cannot_be), cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
 #include "analysis_check.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "run/settings.h"
 #include "run/store.h"
@@ -25,9 +20,8 @@ static struct analyzed *analyze_run_json(const char *text)
 	return analyze_rank(&steps, NULL);
 }
 
-static void facts_and_tables(void **state)
+TEST(facts_and_tables)
 {
-	(void)state;
 	struct analyzed *a = analyze_run_json(
 		"{\"name\":\"base\\tline\",\"started\":1790857026.5,\"wall_time\":4.5,\"n_steps\":"
 		"12,"
@@ -54,9 +48,8 @@ static void facts_and_tables(void **state)
 	analyzed_free(a);
 }
 
-static void what_is_not_said_is_absent(void **state)
+TEST(what_is_not_said_is_absent)
 {
-	(void)state;
 	static const char *const texts[] = {
 		"{}",
 		"{\"name\":\"\",\"started\":null,\"wall_time\":NaN,\"n_steps\":-1}",
@@ -77,9 +70,8 @@ static void what_is_not_said_is_absent(void **state)
 	}
 }
 
-static void a_trace_says_what_it_ran_on(void **state)
+TEST(a_trace_says_what_it_ran_on)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties",
@@ -99,9 +91,8 @@ static void a_trace_says_what_it_ran_on(void **state)
 	analyzed_free(a);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	static const char text[] = "{\"name\":\"a\",\"environment\":{\"torch\":\"2\",\"env\":{"
 				   "\"A\":\"\\u00e4\",\"B\":[{\"x\":1,\"a\":\"\\n\"}]}},"
 				   "\"config\":{\"lr\":0.5}}";
@@ -120,16 +111,4 @@ static void every_allocation_may_fail(void **state)
 		tscope_analysis_free(analysis);
 		tsi_steps_deinit(&steps);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts_and_tables),
-		cmocka_unit_test(what_is_not_said_is_absent),
-		cmocka_unit_test(a_trace_says_what_it_ran_on),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

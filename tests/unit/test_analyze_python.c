@@ -2,21 +2,15 @@
 /* Python functions and pauses of the garbage collector. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 static struct test_trace *new_python_trace(void)
 {
 	return test_trace_new_with(&(struct builder_options){ .python = true });
 }
 
-static void own_and_whole_time(void **state)
+TEST(own_and_whole_time)
 {
-	(void)state;
 	struct test_trace *t = new_python_trace();
 
 	test_span(t, "python_function", "train.py(1): main", 1, 0, 100);
@@ -45,9 +39,8 @@ static void count_garbage(struct test_trace *t, int64_t at_ns, const char *args)
 }
 
 /* VizTracer counts 1 where a collection begins and 0 where it ends: 30 and 50 ns. */
-static void pauses_of_the_garbage_collector(void **state)
+TEST(pauses_of_the_garbage_collector)
 {
-	(void)state;
 	struct test_trace *t = new_python_trace();
 
 	test_span(t, "FEE", "main", 1, 0, 1000);
@@ -63,9 +56,8 @@ static void pauses_of_the_garbage_collector(void **state)
 	analyzed_free(a);
 }
 
-static void frames_that_were_not_kept(void **state)
+TEST(frames_that_were_not_kept)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span(t, "python_function", "train.py(1): main", 1, 0, 100);
@@ -80,9 +72,8 @@ static void frames_that_were_not_kept(void **state)
  * Times are rounded to ns one by one, so that a call may end 1 ns after its caller: it takes from
  * the caller what that has. One that starts where another ends is none of its calls.
  */
-static void calls_that_stick_out(void **state)
+TEST(calls_that_stick_out)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span(t, "fee", "child", 1, 4, 7);
@@ -129,9 +120,8 @@ static struct test_trace *new_viztracer(void)
  * Two steps of 1000 ns, all of them the trace, which is one step then; what saves runs across the
  * end of the second and is no call of it, 30 ns of 90. 2400 ns are judged.
  */
-static void causes(void **state)
+TEST(causes)
 {
-	(void)state;
 	struct test_trace *t = new_viztracer();
 
 	add_step(t, 0);
@@ -157,9 +147,8 @@ static void causes(void **state)
 }
 
 /* Where steps are marked only what lies in them counts for the main thread. */
-static void causes_in_steps(void **state)
+TEST(causes_in_steps)
 {
-	(void)state;
 	struct test_trace *t = new_viztracer();
 
 	for (int64_t at = 100; at <= 300; at += 200)
@@ -176,9 +165,8 @@ static void causes_in_steps(void **state)
 }
 
 /* Pauses count, and a call that asked for one has them; within others they are these calls'. */
-static void pauses_as_a_cause(void **state)
+TEST(pauses_as_a_cause)
 {
-	(void)state;
 	struct test_trace *t = new_viztracer();
 
 	test_span(t, "FEE", "gc.collect", 1, 90, 60);
@@ -197,9 +185,8 @@ static void pauses_as_a_cause(void **state)
 }
 
 /* Of threads that run Python alone the main one is the process's first, however little it calls. */
-static void main_thread(void **state)
+TEST(main_thread)
 {
-	(void)state;
 	struct test_trace *t = new_viztracer();
 
 	for (int64_t i = 0; i < 5; i++)
@@ -219,9 +206,8 @@ static void main_thread(void **state)
 }
 
 /* Sums that no honest trace reaches stay at their end. */
-static void absurd_times(void **state)
+TEST(absurd_times)
 {
-	(void)state;
 	static const int64_t far_ns = INT64_C(4000000000000000000);
 	struct test_trace *t = new_viztracer();
 
@@ -231,20 +217,4 @@ static void absurd_times(void **state)
 	check_table(a, "python.by_cause: cause call_count total_ns main_ns",
 		    "logging 4 9223372036854775807 8000000000000000000\n");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_and_whole_time),
-		cmocka_unit_test(pauses_of_the_garbage_collector),
-		cmocka_unit_test(frames_that_were_not_kept),
-		cmocka_unit_test(calls_that_stick_out),
-		cmocka_unit_test(causes),
-		cmocka_unit_test(causes_in_steps),
-		cmocka_unit_test(pauses_as_a_cause),
-		cmocka_unit_test(main_thread),
-		cmocka_unit_test(absurd_times),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,11 @@
 #include "metric_lines.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analyze/analysis.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 static struct step_series series_of(const char *text)
@@ -37,14 +32,13 @@ static struct analyzed *analyze_text(const char *text)
 	"nonfinite_count"
 
 /* Step 0 is warm-up. Of x 1, NaN and 3 count: the mean of 1 and 3 is 2. */
-static void figures_by_name(void **state)
+TEST(figures_by_name)
 {
 	struct analyzed *a = analyze_text("0 warmup lr:9 x:100 y:7\n"
 					  "1 data=5 lr:0.5 x:1 loss=4\n"
 					  "2 first lr:0.25 x:nan loss=2\n"
 					  "5 x:3 z:inf\n");
 
-	(void)state;
 	check_facts(a, "scalars: name_count value_count nonfinite_count loss_name", "4 8 2 loss");
 	check_facts(a, "scalars: learning_rate_name learning_rate throughput_name mfu_name",
 		    "lr 0.25 - -");
@@ -57,18 +51,17 @@ static void figures_by_name(void **state)
 	analyzed_free(a);
 }
 
-static void nothing_is_absent(void **state)
+TEST(nothing_is_absent)
 {
 	struct analyzed *a = analyze_text("0 data=5\n");
 
-	(void)state;
 	check_facts(a, "scalars: name_count value_count nonfinite_count", "- - -");
 	check_table(a, "scalars.by_name: name", "");
 	analyzed_free(a);
 }
 
 /* Means of throughput and MFU; the learning rate's last value. */
-static void roles(void **state)
+TEST(roles)
 {
 	static const struct {
 		const char *text, *expected, *doubt;
@@ -82,7 +75,6 @@ static void roles(void **state)
 		{ "0 mfu:nan tokens_per_sec:inf\n", "mfu - tokens_per_sec -", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_text(cases[i].text);
 
@@ -94,24 +86,22 @@ static void roles(void **state)
 }
 
 /* (1.5e308 - 1.5e308 + 1.5e308) ÷ 3: no sum on the way is infinite. */
-static void means_do_not_overflow(void **state)
+TEST(means_do_not_overflow)
 {
 	struct analyzed *a = analyze_text("0 x:1.5e308 y:1.5e308\n1 x:-1.5e308 y:1.5e308\n"
 					  "2 x:1.5e308\n");
 
-	(void)state;
 	check_table(a, "scalars.by_name: name mean min max",
 		    "x 5e+307 -1.5e+308 1.5e+308\ny 1.5e+308 1.5e+308 1.5e+308\n");
 	analyzed_free(a);
 }
 
 /* The step numbers at both ends are figures like others. */
-static void any_step(void **state)
+TEST(any_step)
 {
 	struct step_series steps = test_steps("");
 	struct analyzed *a;
 
-	(void)state;
 	test_join(&steps, "9223372036854775807 a 2\n-9223372036854775808 a 1\n", "tensorboard");
 	tsi_scalars_settle(&steps, NULL);
 	a = analyze_rank(&steps, NULL);
@@ -121,24 +111,12 @@ static void any_step(void **state)
 }
 
 /* Each allocation fails in turn. */
-static void lack_of_memory(void **state)
+TEST(lack_of_memory)
 {
 	struct step_series steps = series_of("0 lr:1 x:2 loss=3\n1 y:4\n");
 	const struct tscope_analysis_options options = { 0 };
 	struct analysis_scope scope = { .steps = &steps, .options = &options };
 
-	(void)state;
 	sweep_level(LEVEL_RANK, &scope, 3);
 	tsi_steps_deinit(&steps);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_by_name), cmocka_unit_test(nothing_is_absent),
-		cmocka_unit_test(roles),           cmocka_unit_test(means_do_not_overflow),
-		cmocka_unit_test(any_step),        cmocka_unit_test(lack_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,12 @@
 #include "analysis_check.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "memory_sweep.h"
 
-static void records_show_what_they_hold(void **state)
+TEST(records_show_what_they_hold)
 {
-	(void)state;
 	struct step_series steps = test_steps("7 warmup data=5 forward=10 loss=2.5\n"
 					      "8 forward=20 eval=3 loss=nan grad_norm=inf\n"
 					      "9 loss=-inf alloc=100 reserved=500 peak_alloc=300\n"
@@ -43,9 +36,8 @@ static void records_show_what_they_hold(void **state)
 }
 
 /* Without any phase the times are 0 and mean nothing. */
-static void records_without_phases_have_no_time(void **state)
+TEST(records_without_phases_have_no_time)
 {
-	(void)state;
 	struct step_series steps = test_steps("1 loss=2\n2 loss=1\n");
 
 	for (size_t i = 0; i < steps.count; i++)
@@ -57,9 +49,8 @@ static void records_without_phases_have_no_time(void **state)
 }
 
 /* A budget has a mark of its own: the record counts and its budget does not, or the reverse. */
-static void lines_are_those_of_budgets_that_count(void **state)
+TEST(lines_are_those_of_budgets_that_count)
 {
-	(void)state;
 	struct step_series steps = test_steps("1 forward=9\n2 forward=9\n3 warmup forward=9\n");
 
 	steps.device_count = 2;
@@ -88,9 +79,8 @@ static void lines_are_those_of_budgets_that_count(void **state)
  * Step 1: launch 5 and 8, gap 5 and 12, compute 50 and 10, launch 40 until 105; 70 without a
  * later event. Compute by phase: what launched it is not known, so (50 + 10) / 2 = 30 is "compute".
  */
-static void a_trace_has_the_lines_of_its_devices(void **state)
+TEST(a_trace_has_the_lines_of_its_devices)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 0, 95);
@@ -110,9 +100,8 @@ static void a_trace_has_the_lines_of_its_devices(void **state)
 	analyzed_free(a);
 }
 
-static void without_devices_there_are_host_lines(void **state)
+TEST(without_devices_there_are_host_lines)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
@@ -126,9 +115,8 @@ static void without_devices_there_are_host_lines(void **state)
 }
 
 /* The run's are the slowest rank's, step by step; step 3 is not common. */
-static void a_run_has_the_slowest_ranks_steps(void **state)
+TEST(a_run_has_the_slowest_ranks_steps)
 {
-	(void)state;
 	struct step_series ranks[2] = {
 		test_steps("1 forward=10 loss=5\n2 forward=30 loss=6\n"),
 		test_steps("1 forward=20 loss=7\n2 forward=20 loss=8\n3 forward=1 loss=9\n"),
@@ -158,9 +146,8 @@ static void add_lines(struct step_series *steps, size_t record, int64_t compute_
  * and 1, gap 4 and 3: the sums 11, 13, 20 by 2 are 5.5, 6.5 and 10, so 6, 7 and 10 and the lines
  * 6, 1 and 3. Step 2 is incomplete in a trace, step 3 has no budget, step 5 is not common.
  */
-static void a_run_has_the_mean_lines_of_its_ranks(void **state)
+TEST(a_run_has_the_mean_lines_of_its_ranks)
 {
-	(void)state;
 	static const char records[] = "1 forward=9\n2 forward=9\n3 forward=9\n4 forward=9\n";
 	struct step_series ranks[3] = {
 		test_steps("1 forward=8\n2 forward=8\n3 forward=8\n4 forward=8\n5 forward=8\n"),
@@ -195,9 +182,8 @@ static void a_run_has_the_mean_lines_of_its_ranks(void **state)
 }
 
 /* A rank with devices speaks; without any the hosts do. */
-static void a_run_without_devices_has_mean_host_lines(void **state)
+TEST(a_run_without_devices_has_mean_host_lines)
 {
-	(void)state;
 	struct step_series ranks[2] = { test_steps("1 forward=9\n"), test_steps("1 forward=8\n") };
 	struct step_series mixed[2] = { test_steps("1 forward=9\n"), test_steps("1 forward=8\n") };
 
@@ -220,9 +206,8 @@ static void a_run_without_devices_has_mean_host_lines(void **state)
 }
 
 /* Of one rank the whole says what the rank does, and does not hold it twice. */
-static void a_run_of_one_rank_takes_its_steps_over(void **state)
+TEST(a_run_of_one_rank_takes_its_steps_over)
 {
-	(void)state;
 	struct step_series steps =
 		test_steps("1 forward=10 loss=5\n2 warmup forward=30 loss=nan\n");
 	struct analyzed *a = analyze_rank(&steps, NULL);
@@ -240,9 +225,8 @@ static void a_run_of_one_rank_takes_its_steps_over(void **state)
 	analyzed_free(a);
 }
 
-static void every_allocation_of_a_run_may_fail(void **state)
+TEST(every_allocation_of_a_run_may_fail)
 {
-	(void)state;
 	struct step_series ranks[2] = { test_steps("1 forward=9\n"), test_steps("1 forward=8\n") };
 	struct analysis_scope scope = { .steps = &ranks[0], .ranks = ranks, .rank_count = 2 };
 
@@ -253,31 +237,11 @@ static void every_allocation_of_a_run_may_fail(void **state)
 	tsi_steps_deinit(&ranks[1]);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct step_series steps = test_steps("1 forward=10 loss=5\n2 forward=30 loss=nan\n");
 	struct analysis_scope scope = { .steps = &steps };
 
 	sweep_level(LEVEL_RANK, &scope, 10);
 	tsi_steps_deinit(&steps);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_show_what_they_hold),
-		cmocka_unit_test(records_without_phases_have_no_time),
-		cmocka_unit_test(lines_are_those_of_budgets_that_count),
-		cmocka_unit_test(a_trace_has_the_lines_of_its_devices),
-		cmocka_unit_test(without_devices_there_are_host_lines),
-		cmocka_unit_test(a_run_has_the_slowest_ranks_steps),
-		cmocka_unit_test(a_run_has_the_mean_lines_of_its_ranks),
-		cmocka_unit_test(a_run_without_devices_has_mean_host_lines),
-		cmocka_unit_test(a_run_of_one_rank_takes_its_steps_over),
-		cmocka_unit_test(every_allocation_of_a_run_may_fail),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

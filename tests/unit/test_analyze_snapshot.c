@@ -2,16 +2,11 @@
 /* The analyzer of snapshots as a whole: facts and tables of small ones, worked out by hand. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "model/memory/memory_file.h"
 #include "plain_text.h"
@@ -76,9 +71,8 @@
 
 #define SNAPSHOT "{segments: [" SEGMENTS "], device_traces: [[" ENTRIES "]]}"
 
-static void facts(void **state)
+TEST(facts)
 {
-	(void)state;
 	struct analyzed *a = analyze_memory(SNAPSHOT, NULL);
 
 	/* From 1000 to 1300 µs. Reserved: 2 MiB before, 22 MiB after entry 0. */
@@ -100,9 +94,8 @@ static void facts(void **state)
 	analyzed_free(a);
 }
 
-static void tables_of_the_window(void **state)
+TEST(tables_of_the_window)
 {
-	(void)state;
 	struct analyzed *a = analyze_memory(SNAPSHOT, NULL);
 
 	check_table(a, "snapshot.actions: device action count bytes",
@@ -140,9 +133,8 @@ static void tables_of_the_window(void **state)
 	analyzed_free(a);
 }
 
-static void sites(void **state)
+TEST(sites)
 {
-	(void)state;
 	struct analyzed *a = analyze_memory(SNAPSHOT, NULL);
 
 	check_table(a,
@@ -179,9 +171,8 @@ static void sites(void **state)
 }
 
 /* Two of one bytes at the peak: more at the end first, then by name; "" is before others. */
-static void the_order_of_sites(void **state)
+TEST(the_order_of_sites)
 {
-	(void)state;
 	struct analyzed *a = analyze_memory(
 		"{segments: [], device_traces: [["
 		"{action: alloc, addr: 1, size: 10, frames: [{filename: 'b.py', line: 1, name: "
@@ -208,9 +199,8 @@ static void the_order_of_sites(void **state)
 }
 
 /* Of a block from before the entries that was gone by the peak nothing is known: no row. */
-static void what_was_gone_by_the_peak(void **state)
+TEST(what_was_gone_by_the_peak)
 {
-	(void)state;
 	struct analyzed *a = analyze_memory(
 		"{segments: [], device_traces: [[{action: free_completed, addr: 9, size: 5},"
 		"{action: alloc, addr: 2, size: 10, frames: [{filename: 'a.py', line: 1, name: f}]}"
@@ -228,9 +218,8 @@ static void what_was_gone_by_the_peak(void **state)
 	"no entries were recorded (torch.cuda.memory._record_memory_history): only the end is "    \
 	"known"
 
-static void nothing_was_recorded(void **state)
+TEST(nothing_was_recorded)
 {
-	(void)state;
 	struct analyzed *a =
 		analyze_memory("{segments: [" SEGMENTS "], device_traces: [[]]}", NULL);
 
@@ -254,9 +243,8 @@ static void nothing_was_recorded(void **state)
 	"entries are missing within the window: more was freed than was there, or a block that "   \
 	"was live was allocated again"
 
-static void entries_are_missing(void **state)
+TEST(entries_are_missing)
 {
-	(void)state;
 	static const char *const texts[] = {
 		/* More was freed than was there: 5 − 9 before the alloc. */
 		"{segments: [{address: 1, total_size: 5, blocks: [{size: 5, state: "
@@ -282,9 +270,8 @@ static void entries_are_missing(void **state)
 	}
 }
 
-static void a_retry_without_stacks_is_at_most_one(void **state)
+TEST(a_retry_without_stacks_is_at_most_one)
 {
-	(void)state;
 	struct analyzed *a = analyze_memory("{segments: [], device_traces: [["
 					    "{action: segment_free, addr: 1, size: 4},"
 					    "{action: segment_alloc, addr: 1, size: 4},"
@@ -298,9 +285,8 @@ static void a_retry_without_stacks_is_at_most_one(void **state)
 }
 
 /* Device 1 has the peak, 40; the window spans both. */
-static void two_devices(void **state)
+TEST(two_devices)
 {
-	(void)state;
 	struct analyzed *a =
 		analyze_memory("{segments: [{address: 1, device: 0, total_size: 30, blocks: ["
 			       "{size: 30, state: active_allocated}]}], device_traces: [["
@@ -326,9 +312,8 @@ static void two_devices(void **state)
 
 /* ---- OOMs --------------------------------------------------------------------------------- */
 
-static void an_oom(void **state)
+TEST(an_oom)
 {
-	(void)state;
 	struct analyzed *a = analyze_memory(SNAPSHOT, NULL);
 
 	/* Free are 1 + 2 MiB of the large segment and the small one of 2 MiB: 5,242,880 bytes. */
@@ -370,9 +355,8 @@ static void an_oom(void **state)
 	analyzed_free(a);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-	(void)state;
 	struct tscope_memory *memory = calloc(1, sizeof(*memory));
 
 	assert_non_null(memory);
@@ -387,23 +371,4 @@ static void no_memory(void **state)
 		tscope_analysis_free(analysis);
 	}
 	tscope_memory_free(memory);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts),
-		cmocka_unit_test(tables_of_the_window),
-		cmocka_unit_test(sites),
-		cmocka_unit_test(the_order_of_sites),
-		cmocka_unit_test(what_was_gone_by_the_peak),
-		cmocka_unit_test(nothing_was_recorded),
-		cmocka_unit_test(entries_are_missing),
-		cmocka_unit_test(a_retry_without_stacks_is_at_most_one),
-		cmocka_unit_test(two_devices),
-		cmocka_unit_test(an_oom),
-		cmocka_unit_test(no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

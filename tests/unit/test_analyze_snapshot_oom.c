@@ -2,14 +2,10 @@
 /* analyze/memory/snapshot_oom.c: what was lacking when a request failed, and what would have helped. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 /*
  * A large segment of 100 MiB at 0 with a block of 512 bytes at 45 MiB, so with gaps of 45 and
@@ -21,9 +17,8 @@
 	"{" settings "}, device_traces: [[{action: oom, size: " #size                              \
 	", device_free: " #device_free ", stream: 0}]]}"
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expandable, *split;
 	} cases[] = {
@@ -62,9 +57,8 @@ static void verdicts(void **state)
 
 #define LARGEST " - 55.0 MiB, the largest piece); 100 MiB free in all would have done in one piece"
 
-static void the_arithmetic(void **state)
+TEST(the_arithmetic)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expandable, *split, *peak;
 	} cases[] = {
@@ -120,9 +114,8 @@ static void the_arithmetic(void **state)
 	", device_free: " #device_free ", stream: 0}]]}"
 
 /* "cause driver_bytes", then the verdicts for expandable segments and max_split_size_mb. */
-static void what_was_lacking(void **state)
+TEST(what_was_lacking)
 {
-	(void)state;
 	static const struct {
 		const char *text, *facts, *expandable, *split, *peak;
 	} cases[] = {
@@ -184,9 +177,8 @@ static void what_was_lacking(void **state)
 }
 
 /* Up to 1 MiB: 2; below 10 MiB: 20; above: whole 2 MiB, and no more than there are numbers. */
-static void what_the_driver_is_asked_for(void **state)
+TEST(what_the_driver_is_asked_for)
 {
-	(void)state;
 	static const struct {
 		const char *text, *driver_bytes;
 	} cases[] = {
@@ -208,9 +200,8 @@ static void what_the_driver_is_asked_for(void **state)
 	}
 }
 
-static void collection_is_in_use(void **state)
+TEST(collection_is_in_use)
 {
-	(void)state;
 	struct analyzed *a =
 		analyze_memory(FULL("garbage_collection_threshold: 0.8", 2147483648, 0), NULL);
 
@@ -250,9 +241,8 @@ static void check_doubts(const char *text, const char *layout, const char *live)
 	analyzed_free(a);
 }
 
-static void an_oom_in_doubt(void **state)
+TEST(an_oom_in_doubt)
 {
-	(void)state;
 	check_doubts(HOLED_LATER("", ""), NULL, NULL);
 	/* A segment elsewhere that was given back later. */
 	check_doubts(HOLED_LATER("", ", {action: segment_free, addr: 1073741824, size: 2097152, "
@@ -267,9 +257,8 @@ static void an_oom_in_doubt(void **state)
 
 #define PRIVATE "; the request was for a private pool, whose own pieces are not counted"
 
-static void for_a_private_pool(void **state)
+TEST(for_a_private_pool)
 {
-	(void)state;
 	static const char *const pools[] = { "(1, 0)", "(0, 1)", "(0, 0)" };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(pools); i++) {
@@ -307,9 +296,8 @@ static void for_a_private_pool(void **state)
 }
 
 /* Ten OOMs: the last eight have remedies. */
-static void the_last_of_many(void **state)
+TEST(the_last_of_many)
 {
-	(void)state;
 	char text[2000] = "{segments: [], device_traces: [[";
 	struct analyzed *a;
 
@@ -323,20 +311,4 @@ static void the_last_of_many(void **state)
 		    "2\n2\n2\n2\n3\n3\n3\n3\n4\n4\n4\n4\n5\n5\n5\n5\n"
 		    "6\n6\n6\n6\n7\n7\n7\n7\n8\n8\n8\n8\n9\n9\n9\n9\n");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(verdicts),
-		cmocka_unit_test(the_arithmetic),
-		cmocka_unit_test(what_was_lacking),
-		cmocka_unit_test(what_the_driver_is_asked_for),
-		cmocka_unit_test(collection_is_in_use),
-		cmocka_unit_test(an_oom_in_doubt),
-		cmocka_unit_test(for_a_private_pool),
-		cmocka_unit_test(the_last_of_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

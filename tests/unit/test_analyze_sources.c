@@ -2,12 +2,7 @@
 /* Functions of the user's code: their time, what they launched, and its backward pass. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 static bool is_uninformative(struct str name)
 {
@@ -19,9 +14,8 @@ static bool is_uninformative(struct str name)
  * train.py [0, 400) calls net.py [100, 300), which calls torch [120, 200). Backward on the same
  * thread, without a frame: the node of net.py's operator launches 30 ns, one of none 5.
  */
-static void innermost_of_the_users(void **state)
+TEST(innermost_of_the_users)
 {
-	(void)state;
 	static const struct builder_options options = { .is_telling_frame = is_uninformative };
 	static const char frame[] = "python_function";
 	struct test_trace *t = test_trace_new_with(&options);
@@ -68,9 +62,8 @@ static void innermost_of_the_users(void **state)
  * than a tenth of the copies' time. Of aten::add's 20 ns 18 are in one of two modules, of
  * aten::mul's 10 half in each.
  */
-static void whose_copies(void **state)
+TEST(whose_copies)
 {
-	(void)state;
 	static const struct builder_options options = { .is_telling_frame = is_uninformative };
 	static const char frame[] = "python_function";
 	struct test_trace *t = test_trace_new_with(&options);
@@ -103,24 +96,12 @@ static void whose_copies(void **state)
 	analyzed_free(a);
 }
 
-static void no_frames(void **state)
+TEST(no_frames)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 100);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "sources: function_count host_ns", "- -");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(innermost_of_the_users),
-		cmocka_unit_test(whose_copies),
-		cmocka_unit_test(no_frames),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

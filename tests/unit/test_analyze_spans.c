@@ -2,16 +2,10 @@
 /* Annotations and slices by name. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "check.h"
 
-#include <cmocka.h>
-
-static void nested_annotations(void **state)
+TEST(nested_annotations)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "outer", 1, 0, 100);
@@ -27,9 +21,8 @@ static void nested_annotations(void **state)
 }
 
 /* f [0, 100) calls itself [10, 60) and again [20, 30): its whole time is 100, not 160. */
-static void recursion_is_not_counted_twice(void **state)
+TEST(recursion_is_not_counted_twice)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "f", 1, 0, 100);
@@ -41,9 +34,8 @@ static void recursion_is_not_counted_twice(void **state)
 	analyzed_free(a);
 }
 
-static void step_markers_are_one_name(void **state)
+TEST(step_markers_are_one_name)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#8", 1, 0, 100);
@@ -57,9 +49,8 @@ static void step_markers_are_one_name(void **state)
 }
 
 /* alpha [0, 10), beta [5, 15): each lasts 10, and 5 of alpha's are beta's. */
-static void crossing_slices(void **state)
+TEST(crossing_slices)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span(t, "", "alpha", 1, 0, 10);
@@ -69,9 +60,8 @@ static void crossing_slices(void **state)
 	analyzed_free(a);
 }
 
-static void without_annotations(void **state)
+TEST(without_annotations)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "k", 0, 7, 0, 100, 0);
@@ -79,16 +69,4 @@ static void without_annotations(void **state)
 	check_facts(a, "spans: count name_count", "0 0");
 	check_table(a, "spans.by_name: name", "");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested_annotations),
-		cmocka_unit_test(recursion_is_not_counted_twice),
-		cmocka_unit_test(step_markers_are_one_name),
-		cmocka_unit_test(crossing_slices),
-		cmocka_unit_test(without_annotations),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,10 @@
 #include "memory_sweep.h"
 #include "step_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 
 /*
  * Steps of these lengths, one after the other. Each holds a kernel of 50 ns that
@@ -36,9 +31,8 @@ static struct analyzed *analyze_steps(const int64_t *walls_ns, size_t count, uns
 	return analyze_steps_of(t, &options);
 }
 
-static void statistics_of_unmarked_steps(void **state)
+TEST(statistics_of_unmarked_steps)
 {
-	(void)state;
 	/*
 	 * Without the warm-up step 100 200 300 401:
 	 * mean 1001 ÷ 4 = 250.25 → 250; p50 = 250; p95 at place 2.85: 300 + 0.85 × 101 =
@@ -55,9 +49,8 @@ static void statistics_of_unmarked_steps(void **state)
 	analyzed_free(a);
 }
 
-static void the_mean_is_rounded_half_up(void **state)
+TEST(the_mean_is_rounded_half_up)
 {
-	(void)state;
 	static const int64_t walls_ns[] = { 100, 101 };
 	struct analyzed *a = analyze_steps(walls_ns, 2, 0);
 
@@ -65,9 +58,8 @@ static void the_mean_is_rounded_half_up(void **state)
 	analyzed_free(a);
 }
 
-static void where_all_steps_are_marked_there_is_no_figure(void **state)
+TEST(where_all_steps_are_marked_there_is_no_figure)
 {
-	(void)state;
 	static const int64_t walls_ns[] = { 100, 100 };
 	struct analyzed *a = analyze_steps(walls_ns, 2, 2);
 
@@ -79,9 +71,8 @@ static void where_all_steps_are_marked_there_is_no_figure(void **state)
 	analyzed_free(a);
 }
 
-static void a_spike_towers_above_those_before_it(void **state)
+TEST(a_spike_towers_above_those_before_it)
 {
-	(void)state;
 	static const struct {
 		int64_t walls_ns[8];
 		const char *spikes;
@@ -105,9 +96,8 @@ static void a_spike_towers_above_those_before_it(void **state)
 	}
 }
 
-static void only_twelve_steps_are_looked_back_at(void **state)
+TEST(only_twelve_steps_are_looked_back_at)
 {
-	(void)state;
 	/*
 	 * Step 14 looks at steps 2 to 13: six of 200, six of 100, so the median 150 deviates
 	 * by 50 and nothing towers. One step more or less would leave a majority of 100 with
@@ -121,9 +111,8 @@ static void only_twelve_steps_are_looked_back_at(void **state)
 	analyzed_free(a);
 }
 
-static void a_slow_step_says_what_grew(void **state)
+TEST(a_slow_step_says_what_grew)
 {
-	(void)state;
 	static const int64_t walls_ns[] = { 100, 100, 100, 100, 100, 100, 100, 300, 100 };
 	struct analyzed *a = analyze_steps(walls_ns, TSI_COUNT_OF(walls_ns), 0);
 
@@ -139,9 +128,8 @@ static struct analyzed *analyze_text(const char *text)
 	return analyze_rank(&steps, NULL);
 }
 
-static void phases_are_means_over_all_steps(void **state)
+TEST(phases_are_means_over_all_steps)
 {
-	(void)state;
 	/* 110 + 130 + 61 = 301 ns; the trend joins the first and the last: −49 ÷ 2. */
 	struct analyzed *a = analyze_text("0 warmup forward=1000 data=5 eval=3\n"
 					  "1 forward=60 data=40 zeta=10\n"
@@ -165,9 +153,8 @@ static void phases_are_means_over_all_steps(void **state)
 	analyzed_free(a);
 }
 
-static void of_no_time_nothing_is_a_part(void **state)
+TEST(of_no_time_nothing_is_a_part)
 {
-	(void)state;
 	struct analyzed *a = analyze_text("1 forward=0\n2 forward=0\n");
 
 	check_facts(a, "step_time: count mean_ns p95_ns max_ns trend_ns_per_step", "2 0 0 0 0");
@@ -177,18 +164,16 @@ static void of_no_time_nothing_is_a_part(void **state)
 	analyzed_free(a);
 }
 
-static void of_one_step_there_is_no_trend(void **state)
+TEST(of_one_step_there_is_no_trend)
 {
-	(void)state;
 	struct analyzed *a = analyze_text("7 forward=50\n");
 
 	check_facts(a, "step_time: count mean_ns cv spike_count trend_ns_per_step", "1 50 0 0 -");
 	analyzed_free(a);
 }
 
-static void without_a_budget_a_phase_grew(void **state)
+TEST(without_a_budget_a_phase_grew)
 {
-	(void)state;
 	static const struct {
 		const char *text, *slow;
 	} cases[] = {
@@ -236,9 +221,8 @@ static struct step_series spike_with_budgets(enum tscope_step_mark mark_of_last)
 	return steps;
 }
 
-static void a_budget_says_more_than_phases(void **state)
+TEST(a_budget_says_more_than_phases)
 {
-	(void)state;
 	struct step_series steps = spike_with_budgets(TSCOPE_STEP_COUNTED);
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
@@ -246,9 +230,8 @@ static void a_budget_says_more_than_phases(void **state)
 	analyzed_free(a);
 }
 
-static void a_budget_that_does_not_count_says_nothing(void **state)
+TEST(a_budget_that_does_not_count_says_nothing)
 {
-	(void)state;
 	struct step_series steps = spike_with_budgets(TSCOPE_STEP_INCOMPLETE);
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
@@ -256,9 +239,8 @@ static void a_budget_that_does_not_count_says_nothing(void **state)
 	analyzed_free(a);
 }
 
-static void a_run_is_as_slow_as_its_slowest_rank(void **state)
+TEST(a_run_is_as_slow_as_its_slowest_rank)
 {
-	(void)state;
 	struct step_series ranks[] = { test_steps("1 forward=100\n2 forward=50\n3 forward=9\n"),
 				       test_steps("1 forward=90\n2 forward=60 save=10\n") };
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
@@ -269,9 +251,8 @@ static void a_run_is_as_slow_as_its_slowest_rank(void **state)
 	analyzed_free(a);
 }
 
-static void memory_may_end_anywhere(void **state)
+TEST(memory_may_end_anywhere)
 {
-	(void)state;
 	struct step_series steps =
 		test_steps("1 forward=100 loss=1 alloc=5\n2 forward=100 loss=1 alloc=5\n"
 			   "3 forward=100 loss=1 alloc=5\n4 forward=100 loss=1 alloc=5\n"
@@ -305,32 +286,8 @@ static void check_phase_doubt(int64_t unknown_ns, const char *doubt)
 }
 
 /* 10 of 100 ns may be of unknown phase, 11 of 101 may not. */
-static void phases_are_compared_where_most_are_known(void **state)
+TEST(phases_are_compared_where_most_are_known)
 {
-	(void)state;
 	check_phase_doubt(10, NULL);
 	check_phase_doubt(11, "more than 10 % of compute time is of unknown phase");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(statistics_of_unmarked_steps),
-		cmocka_unit_test(phases_are_compared_where_most_are_known),
-		cmocka_unit_test(the_mean_is_rounded_half_up),
-		cmocka_unit_test(where_all_steps_are_marked_there_is_no_figure),
-		cmocka_unit_test(a_spike_towers_above_those_before_it),
-		cmocka_unit_test(only_twelve_steps_are_looked_back_at),
-		cmocka_unit_test(a_slow_step_says_what_grew),
-		cmocka_unit_test(phases_are_means_over_all_steps),
-		cmocka_unit_test(of_no_time_nothing_is_a_part),
-		cmocka_unit_test(of_one_step_there_is_no_trend),
-		cmocka_unit_test(without_a_budget_a_phase_grew),
-		cmocka_unit_test(a_budget_says_more_than_phases),
-		cmocka_unit_test(a_budget_that_does_not_count_says_nothing),
-		cmocka_unit_test(a_run_is_as_slow_as_its_slowest_rank),
-		cmocka_unit_test(memory_may_end_anywhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
 /* The step table, with devices and without, and how an analysis hands out its sheets. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "memory_sweep.h"
 
 /*
@@ -32,7 +26,7 @@ static struct test_trace *two_steps(void)
 }
 
 /* A product without a backward pass is inference; a loader alone may feed either. */
-static void workloads_are_named(void **state)
+TEST(workloads_are_named)
 {
 	static const struct {
 		const char *category, *name, *workload;
@@ -47,7 +41,6 @@ static void workloads_are_named(void **state)
 		{ "user_annotation", "execute_context_0(0)_generation_4(4)", "inference" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = test_trace_new();
 
@@ -60,9 +53,8 @@ static void workloads_are_named(void **state)
 	}
 }
 
-static void every_step_has_its_row(void **state)
+TEST(every_step_has_its_row)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_steps());
 
 	check_facts(a, "steps: count counted_count boundary", "2 1 profiler_step");
@@ -98,9 +90,8 @@ static struct test_trace *captured(bool replays)
 	return t;
 }
 
-static void captures_are_no_steps(void **state)
+TEST(captures_are_no_steps)
 {
-	(void)state;
 	struct analyzed *a = analyze(captured(false));
 
 	check_facts(a, "steps: count counted_count", "2 0");
@@ -114,9 +105,8 @@ static void captures_are_no_steps(void **state)
 	analyzed_free(a);
 }
 
-static void without_devices_the_host_lines_are_there(void **state)
+TEST(without_devices_the_host_lines_are_there)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
@@ -129,9 +119,8 @@ static void without_devices_the_host_lines_are_there(void **state)
 	analyzed_free(a);
 }
 
-static void rows_may_be_limited(void **state)
+TEST(rows_may_be_limited)
 {
-	(void)state;
 	const struct tscope_analysis_options options = { .table_limit = 1 };
 	struct analyzed *a = analyze(two_steps());
 
@@ -152,9 +141,8 @@ static size_t analyzer_named(const char *id)
 	return index;
 }
 
-static void sheets_exist_for_what_was_computed(void **state)
+TEST(sheets_exist_for_what_was_computed)
 {
-	(void)state;
 	size_t steps = analyzer_named("steps"), budget = analyzer_named("budget");
 	struct analyzed *analyzed = analyze(two_steps());
 	const struct tscope_analysis *a = analyzed->analysis;
@@ -175,9 +163,8 @@ static void sheets_exist_for_what_was_computed(void **state)
 	analyzed_free(analyzed);
 }
 
-static void devices_are_told_by_index(void **state)
+TEST(devices_are_told_by_index)
 {
-	(void)state;
 	struct analyzed *analyzed = analyze(two_steps());
 	const struct tscope_analysis *a = analyzed->analysis;
 
@@ -191,9 +178,8 @@ static void devices_are_told_by_index(void **state)
 	analyzed_free(analyzed);
 }
 
-static void facts_are_found_by_id(void **state)
+TEST(facts_are_found_by_id)
 {
-	(void)state;
 	struct analyzed *analyzed = analyze(two_steps());
 	const struct tscope_analysis *a = analyzed->analysis;
 	static const char *const unknown[] = { "steps.list", "step.count", "steps",
@@ -212,28 +198,10 @@ static void facts_are_found_by_id(void **state)
 	analyzed_free(analyzed);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct analyzed *a = analyze(two_steps());
 
 	sweep_trace(a->trace, a->timeline, NULL, 10);
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(workloads_are_named),
-		cmocka_unit_test(every_step_has_its_row),
-		cmocka_unit_test(captures_are_no_steps),
-		cmocka_unit_test(without_devices_the_host_lines_are_there),
-		cmocka_unit_test(rows_may_be_limited),
-		cmocka_unit_test(sheets_exist_for_what_was_computed),
-		cmocka_unit_test(devices_are_told_by_index),
-		cmocka_unit_test(facts_are_found_by_id),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

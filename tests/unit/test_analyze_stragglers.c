@@ -3,18 +3,13 @@
 #include "world_text.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 enum { MAX_RANKS = 8, TEXT_BYTES = 1 << 19, TRANSFER_NS = 10 };
@@ -135,9 +130,8 @@ static void outcome_free(struct outcome *outcome)
 
 /* ---- who ---- */
 
-static void a_rank_that_computes_longer(void **state)
+TEST(a_rank_that_computes_longer)
 {
-	(void)state;
 	static const struct plan plans[] = {
 		{ .compute_ns = 80, .gap_ns = 20 },
 		{ .compute_ns = 80, .gap_ns = 20 },
@@ -170,9 +164,8 @@ static void a_rank_that_computes_longer(void **state)
 }
 
 /* Its kernels are as fast as all others': only its own time shows it. */
-static void a_rank_that_is_late_otherwise(void **state)
+TEST(a_rank_that_is_late_otherwise)
 {
-	(void)state;
 	static const struct plan plans[] = {
 		{ .compute_ns = 80, .data_ns = 20 },
 		{ .compute_ns = 80, .data_ns = 30 },
@@ -189,9 +182,8 @@ static void a_rank_that_is_late_otherwise(void **state)
 }
 
 /* 30 of 100 ns of compute are named, though they are 0.5 % of the step. */
-static void a_small_gain_is_a_gain(void **state)
+TEST(a_small_gain_is_a_gain)
 {
-	(void)state;
 	struct plan usual = { .compute_ns = 100, .data_ns = 5900 }, late = usual;
 
 	late.compute_ns = 130;
@@ -202,9 +194,8 @@ static void a_small_gain_is_a_gain(void **state)
 	outcome_free(&o);
 }
 
-static void nobody_is_named(void **state)
+TEST(nobody_is_named)
 {
-	(void)state;
 	static const struct {
 		int64_t compute_ns[4];
 		size_t step_count;
@@ -235,9 +226,8 @@ static void nobody_is_named(void **state)
 }
 
 /* Where nothing is asked for, 3 % is enough, if so small an excess can stand out. */
-static void the_least_excess_that_is_named(void **state)
+TEST(the_least_excess_that_is_named)
 {
-	(void)state;
 	static const struct plan plans[] = { { .compute_ns = 1000 }, { .compute_ns = 1048 },
 					     { .compute_ns = 1000 }, { .compute_ns = 1000 },
 					     { .compute_ns = 1000 }, { .compute_ns = 1000 },
@@ -257,9 +247,8 @@ static void the_least_excess_that_is_named(void **state)
 	" blocks=1600\nkernel nccl 10 99999 comm\n"
 #define USUAL KERNELS(600, 200, 100, 100)
 
-static void causes(void **state)
+TEST(causes)
 {
-	(void)state;
 	/* In ten steps gemm has 60 of 100 ns a step, norm 20, the others 10. */
 	static const struct {
 		struct plan late;
@@ -336,9 +325,8 @@ static void causes(void **state)
 }
 
 /* What the main thread is in says more than the line: where it explains 24 of 30 ns a step. */
-static void places(void **state)
+TEST(places)
 {
-	(void)state;
 	static const struct {
 		struct plan late;
 		const char *expected;
@@ -376,9 +364,8 @@ static void places(void **state)
 }
 
 /* Two steps name nobody; but in both rank 2 came last, 19 after the median of 106. */
-static void who_held_the_others_up(void **state)
+TEST(who_held_the_others_up)
 {
-	(void)state;
 	static const struct plan plans[] = {
 		{ .compute_ns = 100 },
 		{ .compute_ns = 112 },
@@ -396,9 +383,8 @@ static void who_held_the_others_up(void **state)
 }
 
 /* Of two ranks the faster is usual; the host of the other waits in item for its device. */
-static void who_of_two_held_the_other_up(void **state)
+TEST(who_of_two_held_the_other_up)
 {
-	(void)state;
 	static const struct plan plans[] = {
 		{ .compute_ns = 100 },
 		{ .compute_ns = 130, .kernels = "place item 60 9 30\n" },
@@ -410,9 +396,8 @@ static void who_of_two_held_the_other_up(void **state)
 }
 
 /* A step counts from a quarter of its most lateness on: half is enough, 7 of 47 are not. */
-static void in_which_steps_it_held_them_up(void **state)
+TEST(in_which_steps_it_held_them_up)
 {
-	(void)state;
 	static const struct {
 		int64_t launch_ns, first_ns;
 		const char *expected;
@@ -441,9 +426,8 @@ static void in_which_steps_it_held_them_up(void **state)
 }
 
 /* Kernels of the late rank last so much longer; what else its compute holds nobody knows. */
-static void kernels_that_are_hardly_longer(void **state)
+TEST(kernels_that_are_hardly_longer)
 {
-	(void)state;
 	struct plan usual = { .compute_ns = 10000, .kernels = KERNELS(60000, 20000, 10000, 10000) };
 	static const struct {
 		struct plan late;
@@ -465,9 +449,8 @@ static void kernels_that_are_hardly_longer(void **state)
 }
 
 /* The worst is the one with most excess, whichever the rank. */
-static void two_late_ranks(void **state)
+TEST(two_late_ranks)
 {
-	(void)state;
 	static const struct plan plans[] = {
 		{ .compute_ns = 100 }, { .compute_ns = 110 }, { .compute_ns = 100 },
 		{ .compute_ns = 100 }, { .compute_ns = 100 }, { .compute_ns = 100, .data_ns = 30 },
@@ -485,9 +468,8 @@ static void two_late_ranks(void **state)
 
 /* ---- groups ---- */
 
-static void what_late_ranks_share(void **state)
+TEST(what_late_ranks_share)
 {
-	(void)state;
 	static const struct {
 		const char *heads[8];
 		const char *late; /* digits */
@@ -549,9 +531,8 @@ static void what_late_ranks_share(void **state)
 
 /* ---- heat ---- */
 
-static void heat_by_rank_and_step(void **state)
+TEST(heat_by_rank_and_step)
 {
-	(void)state;
 	static const struct plan plans[] = { { .compute_ns = 100 },
 					     { .compute_ns = 100 },
 					     { .compute_ns = 125 } };
@@ -564,9 +545,8 @@ static void heat_by_rank_and_step(void **state)
 }
 
 /* Stages are not late because others have less to do. */
-static void heat_of_stages(void **state)
+TEST(heat_of_stages)
 {
-	(void)state;
 	static const struct plan plans[] = {
 		{ .compute_ns = 100 },
 		{ .compute_ns = 100 },
@@ -584,9 +564,8 @@ static void heat_of_stages(void **state)
 }
 
 /* 130 steps in 64 blocks: 2.03 each, so that the last one ends with the last step. */
-static void many_steps_are_blocks(void **state)
+TEST(many_steps_are_blocks)
 {
-	(void)state;
 	static const struct plan plans[] = { { .compute_ns = 100 }, { .compute_ns = 100 } };
 	struct outcome o = analyze_plans(plans, 2, 130, NULL);
 	size_t analyzer = tscope_analyzer_find("stragglers.heat"), heat, other;
@@ -606,9 +585,8 @@ static void many_steps_are_blocks(void **state)
 
 /* ---- edges ---- */
 
-static void without_a_world_nothing_is_said(void **state)
+TEST(without_a_world_nothing_is_said)
 {
-	(void)state;
 	struct test_world *w = test_world("rank 0\nstep 1 0 10\ncompute 0 9\n"
 					  "rank 1\nstep 1 0 10\ncompute 0 9\n");
 	struct analyzed *a = analyze_run_of(w->series, w->rank_count, NULL, NULL);
@@ -620,9 +598,8 @@ static void without_a_world_nothing_is_said(void **state)
 }
 
 /* Steps that do not count, or that one rank lacks, have no part in it. */
-static void steps_that_count(void **state)
+TEST(steps_that_count)
 {
-	(void)state;
 	struct test_world *w =
 		test_world("rank 0\nstep 1 0 900 warmup\nstep 2 900 1000\n"
 			   "step 3 1000 1100\nstep 4 1100 1200\ncompute 900 950\n"
@@ -639,9 +616,8 @@ static void steps_that_count(void **state)
 }
 
 /* Records count a step that the trace does not: it has no local time to be trusted. */
-static void steps_that_only_records_count(void **state)
+TEST(steps_that_only_records_count)
 {
-	(void)state;
 	struct test_world *w = test_world("rank 0\nstep 1 0 900 warmup\nstep 2 900 1000\n"
 					  "rank 1\nstep 1 0 900\nstep 2 900 1000\n");
 
@@ -653,9 +629,8 @@ static void steps_that_only_records_count(void **state)
 	test_world_free(w);
 }
 
-static void absurd_times_do_not_overflow(void **state)
+TEST(absurd_times_do_not_overflow)
 {
-	(void)state;
 	struct test_world *w =
 		test_world("rank 0\nstep 1 0 9000000000000000000\ncompute 0 9000000000000000000\n"
 			   "step 2 9000000000000000000 9200000000000000000\n"
@@ -668,9 +643,8 @@ static void absurd_times_do_not_overflow(void **state)
 	test_world_free(w);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	static const struct plan plans[] = {
 		{ .head = "node=a", .compute_ns = 100, .kernels = USUAL },
 		{ .head = "node=b", .compute_ns = 110, .kernels = KERNELS(660, 220, 110, 110) },
@@ -690,33 +664,4 @@ static void memory_ends(void **state)
 	free(text);
 	sweep_level(LEVEL_RUN, &scope, 100);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rank_that_computes_longer),
-		cmocka_unit_test(a_rank_that_is_late_otherwise),
-		cmocka_unit_test(a_small_gain_is_a_gain),
-		cmocka_unit_test(nobody_is_named),
-		cmocka_unit_test(the_least_excess_that_is_named),
-		cmocka_unit_test(causes),
-		cmocka_unit_test(places),
-		cmocka_unit_test(who_held_the_others_up),
-		cmocka_unit_test(who_of_two_held_the_other_up),
-		cmocka_unit_test(in_which_steps_it_held_them_up),
-		cmocka_unit_test(kernels_that_are_hardly_longer),
-		cmocka_unit_test(two_late_ranks),
-		cmocka_unit_test(what_late_ranks_share),
-		cmocka_unit_test(heat_by_rank_and_step),
-		cmocka_unit_test(heat_of_stages),
-		cmocka_unit_test(many_steps_are_blocks),
-		cmocka_unit_test(without_a_world_nothing_is_said),
-		cmocka_unit_test(steps_that_count),
-		cmocka_unit_test(steps_that_only_records_count),
-		cmocka_unit_test(absurd_times_do_not_overflow),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
 /* Transfers without waiting, their bandwidth and their links, by hand. */
 #include "memory_sweep.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/lookup.h"
 #include "base/attributes.h"
+#include "check.h"
 
 #define ALL                                                                                        \
 	"transfers: count bytes wait_ns transfer_ns wait_ratio mean_exposed_wait_ns "              \
@@ -91,9 +86,8 @@ static const char two_ranks[] =
 	"compute 500m 1000m\n"
 	"all_reduce 640m 700m group=dp ranks=0,1 seq=1 bytes=1000000 bus=1500000\n";
 
-static void figures_by_hand(void **state)
+TEST(figures_by_hand)
 {
-	(void)state;
 	struct test_world *w = world_in_ms(two_ranks);
 	struct analyzed *a = analyze_world(w, NULL);
 
@@ -118,9 +112,8 @@ static void figures_by_hand(void **state)
 }
 
 /* The shorter of a send and its receive; who waited is not known. */
-static void sends(void **state)
+TEST(sends)
 {
-	(void)state;
 	struct test_world *w = world_in_ms("rank 0 node=a\n"
 					   "step 1 0 100m\n"
 					   "send_recv 10m 12m send peer=1 bytes=4000 bus=4000\n"
@@ -142,9 +135,8 @@ static void sends(void **state)
 }
 
 /* A broadcast may leave its root early, and a barrier has no size. */
-static void what_has_no_bandwidth(void **state)
+TEST(what_has_no_bandwidth)
 {
-	(void)state;
 	struct test_world *w =
 		world_in_ms("rank 0\n"
 			    "step 1 0 100m\n"
@@ -166,9 +158,8 @@ static void what_has_no_bandwidth(void **state)
 }
 
 /* Rank 2 was not read: it may be the one that the others wait for. */
-static void a_member_that_was_not_read(void **state)
+TEST(a_member_that_was_not_read)
 {
-	(void)state;
 	struct test_world *w =
 		world_in_ms("rank 0 node=a\nstep 1 0 100m\n"
 			    "all_reduce 10m 30m group=dp ranks=0,1,2 seq=0 bytes=1000 bus=1000\n"
@@ -188,9 +179,8 @@ static void a_member_that_was_not_read(void **state)
 }
 
 /* The host says no bus bytes: 3 ÷ 2 of what each of 4 ranks has, in 20 ms. */
-static void a_bus_that_nobody_says(void **state)
+TEST(a_bus_that_nobody_says)
 {
-	(void)state;
 #define HOST_RANK(number)                                                                          \
 	"rank " number " host\nstep 1 0 100m\n"                                                    \
 	"all_reduce 10m 30m group=dp ranks=0,1,2,3 seq=0 bytes=1000\n"
@@ -204,9 +194,8 @@ static void a_bus_that_nobody_says(void **state)
 	test_world_free(w);
 }
 
-static void without_transfers(void **state)
+TEST(without_transfers)
 {
-	(void)state;
 	struct test_world *w = world_in_ms("rank 0 node=a\nstep 1 0 100m\n"
 					   "rank 1 node=b\nstep 1 0 100m\n");
 	struct analyzed *a = analyze_world(w, NULL);
@@ -218,9 +207,8 @@ static void without_transfers(void **state)
 }
 
 /* Groups of one name share a row, whoever is in them; sizes of one dtype do. */
-static void what_shares_a_row(void **state)
+TEST(what_shares_a_row)
 {
-	(void)state;
 #define REDUCE(at, group, ranks, dtype)                                                            \
 	"all_reduce " at " group=" group " ranks=" ranks " dtype=" dtype " bytes=1000 bus=1000\n"
 #define RANK(number, pair)                                                                         \
@@ -243,9 +231,8 @@ static void what_shares_a_row(void **state)
 	test_world_free(w);
 }
 
-static void a_host_beside_a_device(void **state)
+TEST(a_host_beside_a_device)
 {
-	(void)state;
 	struct test_world *w = world_in_ms(
 		"rank 0 host\nstep 1 0 100m\n"
 		"all_reduce 10m 30m group=dp ranks=0,1 bytes=1000 bus=1000\n"
@@ -299,9 +286,8 @@ static struct test_world *paced_world(const struct pace *pace)
 	return w;
 }
 
-static void a_slow_link(void **state)
+TEST(a_slow_link)
 {
-	(void)state;
 	static const struct pace pace = {
 		.compute = { 40, 40, 40, 40, 40, 40, 40, 40 },
 		.transfer = { 10, 15, 10, 10 },
@@ -326,9 +312,8 @@ static void a_slow_link(void **state)
 }
 
 /* Rank 5 comes late: rank 1 waits for it, and the transfer is like the others'. */
-static void a_slow_rank_is_no_slow_link(void **state)
+TEST(a_slow_rank_is_no_slow_link)
 {
-	(void)state;
 	static const struct pace pace = {
 		.compute = { 40, 40, 40, 40, 40, 60, 40, 40 },
 		.transfer = { 10, 10, 10, 10 },
@@ -347,9 +332,8 @@ static void a_slow_rank_is_no_slow_link(void **state)
 
 /* ---- texts and limits ---- */
 
-static void many_ranks_have_a_short_text(void **state)
+TEST(many_ranks_have_a_short_text)
 {
-	(void)state;
 	struct text text = new_text();
 
 	/* Every second one of 800: "0, 2, 4 …" does not fit. */
@@ -377,9 +361,8 @@ static void many_ranks_have_a_short_text(void **state)
 	free(text.bytes);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	static const struct pace pace = {
 		.compute = { 40, 40, 40, 40, 40, 40, 40, 40 },
 		.transfer = { 10, 15, 10, 10 },
@@ -388,24 +371,4 @@ static void memory_ends(void **state)
 
 	sweep_world("transfers", w, 16);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_by_hand),
-		cmocka_unit_test(sends),
-		cmocka_unit_test(what_has_no_bandwidth),
-		cmocka_unit_test(a_member_that_was_not_read),
-		cmocka_unit_test(a_bus_that_nobody_says),
-		cmocka_unit_test(without_transfers),
-		cmocka_unit_test(what_shares_a_row),
-		cmocka_unit_test(a_host_beside_a_device),
-		cmocka_unit_test(a_slow_link),
-		cmocka_unit_test(a_slow_rank_is_no_slow_link),
-		cmocka_unit_test(many_ranks_have_a_short_text),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

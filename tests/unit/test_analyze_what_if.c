@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What repairs would win, in small worlds whose times a comment works out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
 #include "base/array.h"
+#include "check.h"
 #include "comm/replay.h"
 #include "memory_sweep.h"
 #include "world_text.h"
@@ -40,12 +35,11 @@ static const char late_rank[] = "rank 0\n"
 				"compute 700 1000\n"
 				"all_reduce 400 700 group=dp ranks=0,1,2 seq=0 bytes=64\n";
 
-static void test_late_rank(void **state)
+TEST(test_late_rank)
 {
 	struct test_world *w = test_world(late_rank);
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, "what_if: step_ns simulated_step_ns simulation_error_ratio", "1000 1000 0");
 	/* Rank 1 takes 400 before the all-reduce, as the others do: from 400 to 500, 300 more. */
 	check_facts(a, "what_if: no_straggler_step_ns no_straggler_gain_ns straggler_rank",
@@ -74,7 +68,7 @@ static void test_late_rank(void **state)
  * 400 and 200 after it: steps of 800, 1100 and 900, mean 933. The median of the others is 350 and
  * 150 for rank 1: the all-reduce ends at 400 + 100, the ranks at 600, 650 and 700.
  */
-static void test_median(void **state)
+TEST(test_median)
 {
 	struct test_world *w =
 		test_world("rank 0\n"
@@ -97,7 +91,6 @@ static void test_median(void **state)
 			   "all_reduce 400 700 group=dp ranks=0,1,2 seq=0 bytes=64\n");
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, "what_if: simulated_step_ns no_straggler_step_ns no_straggler_gain_ns",
 		    "933 650 283");
 	analyzed_free(a);
@@ -108,7 +101,7 @@ static void test_median(void **state)
  * Ranks 0 and 2 work 100 in turn, 4 times in all, while rank 1 works 430; a barrier takes 10. Their
  * mean of 277 is 553 for the two that take turns, and with the transfers 593.
  */
-static void test_turns(void **state)
+TEST(test_turns)
 {
 	struct test_world *w = test_world("rank 0\n"
 					  "step 1 0 440\n"
@@ -138,7 +131,6 @@ static void test_turns(void **state)
 					  "barrier 430 440 group=all ranks=0,1,2 seq=0\n");
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, "what_if: step_ns simulated_step_ns balanced_step_ns balanced_gain_ns",
 		    "440 440 - -");
 	check_doubt(a, "what_if.balanced_step_ns",
@@ -171,7 +163,7 @@ static size_t put_steps(char *text, size_t size, int rank, int step_count, int w
  * Rank 0 works 300 us, rank 1 500, but both launch at 550: what rank 0 takes longer it waits for
  * rank 1. Like rank 0 this one lets both launch at 350. The mean of 350 and 550 lets them at 450.
  */
-static void test_barrier(void **state)
+TEST(test_barrier)
 {
 	static const struct {
 		int step_count;
@@ -182,7 +174,6 @@ static void test_barrier(void **state)
 		{ 4, "1000000 1000000 0 1000000 0 -" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[8192];
 		size_t used = put_steps(text, sizeof(text), 0, cases[i].step_count, 300);
@@ -201,7 +192,7 @@ static void test_barrier(void **state)
 }
 
 /* Equal ranks: nobody is to be named, and nothing is won. */
-static void test_healthy(void **state)
+TEST(test_healthy)
 {
 	static const char one[] = "step 1 0 1000\n"
 				  "compute 0 900\n"
@@ -209,7 +200,6 @@ static void test_healthy(void **state)
 				  "all_reduce 900 1000 group=dp ranks=0,1 seq=0 bytes=64\n";
 	char text[512];
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
 	struct test_world *w = test_world(text);
 	struct analyzed *a = analyze_world(w, NULL);
@@ -223,14 +213,13 @@ static void test_healthy(void **state)
  * 0.5 % of a step is where a rank is named: of 1000, 5. Rank 1 works so much longer before the
  * all-reduce than rank 0, which waits for it.
  */
-static void test_threshold(void **state)
+TEST(test_threshold)
 {
 	static const struct {
 		int more;
 		const char *expected;
 	} cases[] = { { 4, "4 -" }, { 5, "5 1" } };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[1024];
 		int more = cases[i].more;
@@ -253,7 +242,7 @@ static void test_threshold(void **state)
  * A member that was not read may have been late as well. Where nobody says how many there are, a
  * gap in the numbers says that some were not read.
  */
-static void test_unread_member(void **state)
+TEST(test_unread_member)
 {
 	static const struct {
 		const char *members;
@@ -261,7 +250,6 @@ static void test_unread_member(void **state)
 		bool is_unread;
 	} cases[] = { { " ranks=0,1,2", 1, true }, { "", 1, false }, { "", 2, true } };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char one[256], text[1024];
 
@@ -290,7 +278,7 @@ static void test_unread_member(void **state)
  * took 100, so rank 1 ends 200 too early: the mean of 800 and 1000 is not 900 but 800, more than
  * 5 % off.
  */
-static void test_doubt(void **state)
+TEST(test_doubt)
 {
 	static const char text[] = "rank 0\n"
 				   "step 1 0 800\n"
@@ -306,7 +294,6 @@ static void test_doubt(void **state)
 				   "all_reduce 400 800 group=dp ranks=0,1 seq=0 bytes=64\n";
 	struct test_world *w = test_world(text);
 
-	(void)state;
 	for (uint32_t rank = 0; rank < 2; rank++)
 		w->world->clocks[rank].is_known = false; /* they begin together */
 	struct analyzed *a = analyze_world(w, NULL);
@@ -322,7 +309,7 @@ static void test_doubt(void **state)
  * As above, but rank 1 ends at 600 + tail: the simulation is off by tail ÷ 2 of 800 + tail ÷ 2.
  * 42 of 842 is less than 5 %, 44 of 844 more.
  */
-static void test_error_that_is_doubted(void **state)
+TEST(test_error_that_is_doubted)
 {
 	static const struct {
 		int tail;
@@ -333,7 +320,6 @@ static void test_error_that_is_doubted(void **state)
 		  "the simulation of the unchanged run is off by more than 5 %" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		int end = 600 + cases[i].tail;
 		char text[512];
@@ -364,7 +350,7 @@ static void test_error_that_is_doubted(void **state)
  * 800 + tail ÷ 2: 42 of 842, 42.5 of 843 (rounded) and 100 of 900. Without transfers the
  * all-reduce is through at 500 and not at 600 on both, whatever the tail: that gain is in no doubt.
  */
-static void test_end_spread(void **state)
+TEST(test_end_spread)
 {
 	static const struct {
 		int tail;
@@ -375,7 +361,6 @@ static void test_end_spread(void **state)
 		{ 200, "900 900 0 0.111111 800 100" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		int end = 600 + cases[i].tail;
 		char text[512];
@@ -407,7 +392,7 @@ static void test_end_spread(void **state)
  * 0 does, which works for 100 more. With rank 1's work rank 0 wins nothing, and 100 if both ended
  * the first one together.
  */
-static void test_gain_of_end_spread(void **state)
+TEST(test_gain_of_end_spread)
 {
 	static const char text[] =
 		"rank 0\nstep 1 0 850\ncompute 0 500\nexposed_comm 500 600\ncompute 600 750\n"
@@ -422,7 +407,6 @@ static void test_gain_of_end_spread(void **state)
 				    "another by a quarter or more if they did not";
 	struct test_world *w = test_world(text);
 
-	(void)state;
 	for (size_t rank = 0; rank < w->rank_count; rank++)
 		w->world->clocks[rank] = (struct rank_clock){ .is_known = true };
 	struct analyzed *a = analyze_world(w, NULL);
@@ -436,14 +420,13 @@ static void test_gain_of_end_spread(void **state)
 }
 
 /* Nothing matches: nothing is said. */
-static void test_no_world(void **state)
+TEST(test_no_world)
 {
 	static const char text[] = "rank 0\nstep 1 0 100\ncompute 0 100\n"
 				   "rank 1\nstep 1 0 100\ncompute 0 100\n";
 	struct test_world *w = test_world(text);
 	struct analyzed *a = analyze_world(w, NULL);
 
-	(void)state;
 	check_facts(a, "what_if: step_ns no_straggler_gain_ns balanced_gain_ns", "- - -");
 	check_facts(a, "parallel_efficiency: parallel_efficiency_ratio", "-");
 	check_facts(a, "cross_rank_path: length_ns step_count", "- -");
@@ -452,7 +435,7 @@ static void test_no_world(void **state)
 }
 
 /* Every analyzer of the run in turn, those of the replay among them. */
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
 	struct test_world *w = test_world(late_rank);
 	struct tscope_analysis_options options = { 0 };
@@ -463,31 +446,9 @@ static void test_no_memory(void **state)
 					.options = &options };
 	struct replay_graph *graph;
 
-	(void)state;
 	assert_int_equal(tsi_replay_graph_new(&graph, w->world, NULL), TSCOPE_OK);
 	scope.replay_graph = graph;
 	sweep_level(LEVEL_RUN, &scope, 100);
 	tsi_replay_graph_free(graph);
 	test_world_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_rank),
-		cmocka_unit_test(test_median),
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_barrier),
-		cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_unread_member),
-		cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_error_that_is_doubted),
-		cmocka_unit_test(test_end_spread),
-		cmocka_unit_test(test_gain_of_end_spread),
-		cmocka_unit_test(test_no_world),
-		cmocka_unit_test(test_no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

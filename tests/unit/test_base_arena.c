@@ -2,19 +2,13 @@
 /* base/arena.c: room for anything, arrays that grow, and memory that runs out once for all. */
 #include "base/arena.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
-static void test_pieces_are_zeroed_and_aligned(void **state)
+TEST(test_pieces_are_zeroed_and_aligned)
 {
-	(void)state;
 	struct arena arena = { 0 };
 
 	for (size_t bytes = 0; bytes < 20000; bytes += 1 + bytes / 7) {
@@ -31,9 +25,8 @@ static void test_pieces_are_zeroed_and_aligned(void **state)
 }
 
 /* Two arrays grow in turn, past the size at which a piece gets a block of its own. */
-static void test_arrays_grow(void **state)
+TEST(test_arrays_grow)
 {
-	(void)state;
 	struct arena arena = { 0 };
 	uint32_t *odd = NULL, *even = NULL;
 	size_t odd_count = 0, even_count = 0, odd_capacity = 0, even_capacity = 0;
@@ -54,9 +47,8 @@ static void test_arrays_grow(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
-	(void)state;
 	struct arena arena = { 0 };
 
 	assert_string_equal(tsi_arena_copy(&arena, TSI_STR("rank")), "rank");
@@ -66,9 +58,8 @@ static void test_texts(void **state)
 }
 
 /* After one failure everything fails, though there would be memory again. */
-static void test_failure_is_sticky(void **state)
+TEST(test_failure_is_sticky)
 {
-	(void)state;
 	struct arena arena = { 0 };
 	struct tscope_error err = { 0 };
 	uint64_t *items = NULL;
@@ -91,9 +82,8 @@ static void test_failure_is_sticky(void **state)
 }
 
 /* realloc that fails leaves the array as it was. */
-static void test_growth_without_memory(void **state)
+TEST(test_growth_without_memory)
 {
-	(void)state;
 	struct arena arena = { 0 };
 	char *items = NULL;
 	size_t count = 0, capacity = 0;
@@ -111,9 +101,8 @@ static void test_growth_without_memory(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void test_sizes_that_overflow(void **state)
+TEST(test_sizes_that_overflow)
 {
-	(void)state;
 	static const struct {
 		size_t count, item_bytes;
 	} cases[] = {
@@ -132,18 +121,4 @@ static void test_sizes_that_overflow(void **state)
 		assert_int_equal(capacity, 0);
 		tsi_arena_deinit(&arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pieces_are_zeroed_and_aligned),
-		cmocka_unit_test(test_arrays_grow),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_failure_is_sticky),
-		cmocka_unit_test(test_growth_without_memory),
-		cmocka_unit_test(test_sizes_that_overflow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

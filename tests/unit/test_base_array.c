@@ -2,19 +2,13 @@
 /* base/array.c: growth, sizes that overflow, and memory that runs out. */
 #include "base/array.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
-static void test_reserve_grows(void **state)
+TEST(test_reserve_grows)
 {
-	(void)state;
 	uint32_t *items = NULL;
 	size_t capacity = 0, growth_count = 0;
 	for (size_t count = 0; count < 10000; count++) {
@@ -33,9 +27,8 @@ static void test_reserve_grows(void **state)
 	free(items);
 }
 
-static void test_reserve_overflow(void **state)
+TEST(test_reserve_overflow)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	uint64_t *items = NULL;
 	size_t capacity = 0;
@@ -50,9 +43,8 @@ static void test_reserve_overflow(void **state)
 	}
 }
 
-static void test_reserve_without_memory(void **state)
+TEST(test_reserve_without_memory)
 {
-	(void)state;
 	char *items = NULL;
 	size_t capacity = 0;
 	assert_int_equal(tsi_array_reserve(&items, &capacity, 1, 1, NULL), TSCOPE_OK);
@@ -70,9 +62,8 @@ static void test_reserve_without_memory(void **state)
 	free(items);
 }
 
-static void test_new(void **state)
+TEST(test_new)
 {
-	(void)state;
 	uint64_t *numbers;
 	assert_int_equal(tsi_array_new(&numbers, 100, sizeof(*numbers), NULL), TSCOPE_OK);
 	for (size_t i = 0; i < 100; i++)
@@ -87,15 +78,4 @@ static void test_new(void **state)
 	assert_int_equal(tsi_array_new(&numbers, 1, sizeof(*numbers), &err), TSCOPE_E_NOMEM);
 	assert_true(fail_alloc_stop());
 	assert_string_equal(err.message, "out of memory");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reserve_grows),
-		cmocka_unit_test(test_reserve_overflow),
-		cmocka_unit_test(test_reserve_without_memory),
-		cmocka_unit_test(test_new),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

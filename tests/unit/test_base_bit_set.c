@@ -2,20 +2,13 @@
 /* Sets of numbers as bits, and the numbers of their members. */
 #include "base/bit_set.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { LIMIT = 1000 };
 
-static void numbers_members_in_order(void **state)
+TEST(numbers_members_in_order)
 {
-	(void)state;
 	static const uint32_t members[] = { 0, 1, 63, 64, 127, 128, 640, 998, LIMIT - 1 };
 	struct bit_set set;
 
@@ -39,9 +32,8 @@ static void numbers_members_in_order(void **state)
 	tsi_bit_set_deinit(&set);
 }
 
-static void may_be_empty(void **state)
+TEST(may_be_empty)
 {
-	(void)state;
 	struct bit_set set;
 
 	assert_true(tsi_bit_set_init(&set, NULL, 0));
@@ -51,9 +43,8 @@ static void may_be_empty(void **state)
 	tsi_bit_set_deinit(&set);
 }
 
-static void says_when_memory_ends(void **state)
+TEST(says_when_memory_ends)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct bit_set set;
@@ -63,15 +54,4 @@ static void says_when_memory_ends(void **state)
 		assert_true(has_memory == !alloc_sweep_stop(&sweep));
 		tsi_bit_set_deinit(&set);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_members_in_order),
-		cmocka_unit_test(may_be_empty),
-		cmocka_unit_test(says_when_memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 /* base/codec.c: what is written is read; anything else is refused, or is something else. */
 #include "base/codec.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 enum { LIMIT_NONE, LIMIT_KINDS };
 
@@ -97,11 +94,10 @@ static enum tscope_status read_all(const unsigned char *bytes, size_t length, bo
 	return status;
 }
 
-static void test_round(void **state)
+TEST(test_round)
 {
 	struct codec codec = write_all();
 
-	(void)state;
 	read_all(codec.bytes, codec.count, true);
 	for (size_t i = 0; i < codec.count; i++)
 		assert_int_equal(read_all(codec.bytes, i, false), TSCOPE_E_DAMAGED);
@@ -109,11 +105,10 @@ static void test_round(void **state)
 }
 
 /* Any byte may be any other: what is read is refused, or is something else, and nothing breaks. */
-static void test_any_byte(void **state)
+TEST(test_any_byte)
 {
 	struct codec codec = write_all();
 
-	(void)state;
 	for (size_t i = 0; i < codec.count; i++) {
 		unsigned char before = codec.bytes[i];
 
@@ -127,7 +122,7 @@ static void test_any_byte(void **state)
 	tsi_codec_deinit(&codec);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const struct {
 		unsigned char bytes[12];
@@ -144,7 +139,6 @@ static void test_refused(void **state)
 		{ { 0, 0, 0, 0, 9 }, 5, "1 bytes more than it needs" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *word[2] = { NULL, NULL };
 		struct tscope_error err = { 0 };
@@ -161,15 +155,4 @@ static void test_refused(void **state)
 		tsi_intern_deinit(&names);
 		free(list);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round),
-		cmocka_unit_test(test_any_byte),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

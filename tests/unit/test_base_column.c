@@ -2,17 +2,11 @@
 /* base/column.c: columns in the heap, in a file, between them, and where there is no room. */
 #include "base/column.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
+#include <string.h>
 #include <tscope/trace.h>
 
+#include "check.h"
 #include "fail_alloc.h"
 #include "spill_file.h"
 
@@ -35,9 +29,8 @@ static void resize(uint32_t **column, struct tscope_spill *spill, size_t count)
 	assert_true(tsi_column_resize(column, spill, count, sizeof(**column)));
 }
 
-static void grows_and_shrinks(void **state)
+TEST(grows_and_shrinks)
 {
-	(void)state;
 	struct tscope_spill *const places[] = { NULL, open_spill() };
 
 	for (size_t place = 0; place < TSI_COUNT_OF(places); place++) {
@@ -63,9 +56,8 @@ static void grows_and_shrinks(void **state)
 	tscope_spill_free(places[1]);
 }
 
-static void moves(void **state)
+TEST(moves)
 {
-	(void)state;
 	struct tscope_spill *spill = open_spill(), *other = open_spill();
 	uint32_t *column = NULL;
 
@@ -85,9 +77,8 @@ static void moves(void **state)
 	tscope_spill_free(other);
 }
 
-static void new_ones_are_zero(void **state)
+TEST(new_ones_are_zero)
 {
-	(void)state;
 	enum { ROUNDS = 5, BYTES = 3 << 20 };
 	struct tscope_spill *spill = open_spill();
 
@@ -105,9 +96,8 @@ static void new_ones_are_zero(void **state)
 	tscope_spill_free(spill);
 }
 
-static void a_disk_is_full(void **state)
+TEST(a_disk_is_full)
 {
-	(void)state;
 	struct tscope_spill *spill = open_spill();
 	uint32_t *column = NULL, *other = NULL;
 
@@ -133,9 +123,8 @@ static void a_disk_is_full(void **state)
 	tscope_spill_free(spill);
 }
 
-static void memory_is_full(void **state)
+TEST(memory_is_full)
 {
-	(void)state;
 	uint32_t *column = NULL;
 
 	fail_alloc_at(1);
@@ -154,9 +143,8 @@ static void memory_is_full(void **state)
 	tsi_column_free(column);
 }
 
-static void sizes_overflow(void **state)
+TEST(sizes_overflow)
 {
-	(void)state;
 	static const size_t counts[] = { SIZE_MAX, SIZE_MAX / 4, SIZE_MAX / 4 - 7 };
 	uint32_t *column = NULL;
 
@@ -172,9 +160,8 @@ static void sizes_overflow(void **state)
 	tscope_spill_free(NULL);
 }
 
-static void folders_that_will_not_do(void **state)
+TEST(folders_that_will_not_do)
 {
-	(void)state;
 	struct tscope_spill *spill = NULL;
 	struct tscope_error err;
 
@@ -209,9 +196,8 @@ static void *use_columns(void *argument)
 	return NULL;
 }
 
-static void threads_share_a_file(void **state)
+TEST(threads_share_a_file)
 {
-	(void)state;
 	struct tscope_spill *spill = open_spill();
 	pthread_t threads[4];
 	void *wrong;
@@ -223,15 +209,4 @@ static void threads_share_a_file(void **state)
 		assert_null(wrong);
 	}
 	tscope_spill_free(spill);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(grows_and_shrinks),        cmocka_unit_test(moves),
-		cmocka_unit_test(new_ones_are_zero),        cmocka_unit_test(a_disk_is_full),
-		cmocka_unit_test(memory_is_full),           cmocka_unit_test(sizes_overflow),
-		cmocka_unit_test(folders_that_will_not_do), cmocka_unit_test(threads_share_a_file),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,23 +2,18 @@
 /* base/crc32c.c: known checksums, and all lengths and alignments against one bit by bit. */
 #include "base/crc32c.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "random_numbers.h"
 #include "tfevents_writer.h"
 
 /* RFC 3720, B.4, and the check value of the catalogue of CRCs. */
-static void test_known(void **state)
+TEST(test_known)
 {
 	unsigned char bytes[32] = { 0 };
 
-	(void)state;
 	assert_int_equal(tsi_crc32c(0, bytes, 0), 0);
 	assert_int_equal(tsi_crc32c(0, "123456789", 9), 0xe3069283);
 	assert_int_equal(tsi_crc32c(0, bytes, 32), 0x8a9136aa);
@@ -29,12 +24,11 @@ static void test_known(void **state)
 	assert_int_equal(tsi_crc32c(0, bytes, 32), 0x46dd794e);
 }
 
-static void test_all_lengths(void **state)
+TEST(test_all_lengths)
 {
 	unsigned char bytes[80];
 	uint64_t chance = 1;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)random_bits(&chance);
 	for (size_t start = 0; start < 8; start++)
@@ -47,14 +41,4 @@ static void test_all_lengths(void **state)
 			crc = tsi_crc32c(crc, bytes + start + half, length - half);
 			assert_int_equal(crc, expected);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_all_lengths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

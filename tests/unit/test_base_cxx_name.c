@@ -2,16 +2,10 @@
 /* Names of real kernels, and of none; mangled ones as libiberty reads them, and without it. */
 #include "base/cxx_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "config.h"
 
 struct name_case {
@@ -64,12 +58,11 @@ static const struct name_case cases[] = {
 	{ "_ZN99f", "_ZN99f", "_ZN99f" },
 };
 
-static void names_are_as_people_say_them(void **state)
+TEST(names_are_as_people_say_them)
 {
 	struct arena arena = { 0 };
 	size_t failures = 0;
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		const char *text = tsi_cxx_name(&arena, cases[i].name, CXX_ARGUMENTS);
 		const char *brief = tsi_cxx_name(&arena, cases[i].name, CXX_TYPES);
@@ -82,24 +75,22 @@ static void names_are_as_people_say_them(void **state)
 	assert_int_equal(failures, 0);
 }
 
-static void libiberty_knows_types(void **state)
+TEST(libiberty_knows_types)
 {
 	struct arena arena = { 0 };
 	const char *text = tsi_cxx_name(&arena, "_ZN5aiter4copyIfLi4EEEvPT_", CXX_ARGUMENTS);
 
-	(void)state;
 	assert_string_equal(text, HAVE_LIBIBERTY ? "copy<float, 4>" : "copy");
 	tsi_arena_deinit(&arena);
 }
 
 /* "A(A<A(…" deeper than anything is read. */
-static void deep_names_are_survived(void **state)
+TEST(deep_names_are_survived)
 {
 	enum { DEPTH = 8000 };
 	struct arena arena = { 0 };
 	char *name = calloc(2 * DEPTH + 1, 1);
 
-	(void)state;
 	assert_non_null(name);
 	for (size_t i = 0; i < DEPTH; i++)
 		memcpy(name + 2 * i, i % 2 ? "A<" : "A(", 2);
@@ -109,28 +100,15 @@ static void deep_names_are_survived(void **state)
 }
 
 /* "f(B<int, int>, B<B<int, int>, B<int, int>>, …)": each of them twice as long as the last. */
-static void names_of_gigabytes_are_not_written(void **state)
+TEST(names_of_gigabytes_are_not_written)
 {
 	enum { PAIRS = 34 };
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char name[PAIRS * 16] = "_Z1f1BIiiE";
 	struct arena arena = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < PAIRS; i++)
 		sprintf(name + strlen(name), "S_IS%c_S%c_E", digits[i], digits[i]);
 	assert_string_equal(tsi_cxx_name(&arena, name, CXX_ARGUMENTS), "f");
 	tsi_arena_deinit(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_as_people_say_them),
-		cmocka_unit_test(libiberty_knows_types),
-		cmocka_unit_test(deep_names_are_survived),
-		cmocka_unit_test(names_of_gigabytes_are_not_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,12 @@
 /* base/error.c: what a failure says, how it gains its place, and what NULL does. */
 #include "base/error.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
-static void test_fail(void **state)
+TEST(test_fail)
 {
-	(void)state;
 	struct tscope_error err = { .has_offset = true, .offset = 7 };
 	assert_int_equal(tsi_fail(&err, TSCOPE_E_FORMAT, "found %d", 3), TSCOPE_E_FORMAT);
 	assert_int_equal(err.status, TSCOPE_E_FORMAT);
@@ -19,9 +15,8 @@ static void test_fail(void **state)
 	assert_false(err.has_offset);
 }
 
-static void test_fail_at(void **state)
+TEST(test_fail_at)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	assert_int_equal(tsi_fail_at(&err, TSCOPE_E_DAMAGED, 918273, "truncated"),
 			 TSCOPE_E_DAMAGED);
@@ -30,17 +25,15 @@ static void test_fail_at(void **state)
 	assert_int_equal(err.offset, 918273);
 }
 
-static void test_fail_nomem(void **state)
+TEST(test_fail_nomem)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	assert_int_equal(tsi_fail_nomem(&err), TSCOPE_E_NOMEM);
 	assert_string_equal(err.message, "out of memory");
 }
 
-static void test_fail_within(void **state)
+TEST(test_fail_within)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	tsi_fail_at(&err, TSCOPE_E_DAMAGED, 5, "truncated");
 	assert_int_equal(tsi_fail_within(&err, "zstd frame %d", 3), TSCOPE_E_DAMAGED);
@@ -51,9 +44,8 @@ static void test_fail_within(void **state)
 }
 
 /* Of a message that is too long the end is lost, never the NUL; the place comes first. */
-static void test_long_messages(void **state)
+TEST(test_long_messages)
 {
-	(void)state;
 	char text[2000];
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
@@ -71,9 +63,8 @@ static void test_long_messages(void **state)
 	assert_int_equal(err.message[0], 'x');
 }
 
-static void test_no_error_wanted(void **state)
+TEST(test_no_error_wanted)
 {
-	(void)state;
 	assert_int_equal(tsi_fail(NULL, TSCOPE_E_IO, "x"), TSCOPE_E_IO);
 	assert_int_equal(tsi_fail_at(NULL, TSCOPE_E_IO, 1, "x"), TSCOPE_E_IO);
 	assert_int_equal(tsi_fail_nomem(NULL), TSCOPE_E_NOMEM);
@@ -83,24 +74,12 @@ static void test_no_error_wanted(void **state)
 	assert_int_equal(tsi_fail_within(&unfilled, "x"), TSCOPE_E_INTERNAL);
 }
 
-static void test_status_text(void **state)
+TEST(test_status_text)
 {
-	(void)state;
 	assert_string_equal(tscope_status_text(TSCOPE_OK), "success");
 	assert_string_equal(tscope_status_text(TSCOPE_E_DAMAGED), "damaged input");
 	assert_string_equal(tscope_status_text((enum tscope_status)99), "unknown status");
 	for (int status = TSCOPE_E_INTERNAL; status <= TSCOPE_END; status++)
 		assert_string_not_equal(tscope_status_text((enum tscope_status)status),
 					"unknown status");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fail),          cmocka_unit_test(test_fail_at),
-		cmocka_unit_test(test_fail_nomem),    cmocka_unit_test(test_fail_within),
-		cmocka_unit_test(test_long_messages), cmocka_unit_test(test_no_error_wanted),
-		cmocka_unit_test(test_status_text),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
 /* base/intern.c: equal texts have equal ids, whatever comes. */
 #include "base/intern.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { MANY = 1000000 };
@@ -23,9 +18,8 @@ static uint32_t add(struct intern *set, struct str text)
 	return id;
 }
 
-static void test_ids(void **state)
+TEST(test_ids)
 {
-	(void)state;
 	struct intern set;
 	assert_int_equal(tsi_intern_init(&set, 100, NULL), TSCOPE_OK);
 	assert_int_equal(add(&set, TSI_STR("")), 0);
@@ -48,9 +42,8 @@ static void test_ids(void **state)
 }
 
 /* Every length around the rounds of the hash; texts that differ in one byte only. */
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
-	(void)state;
 	struct intern set;
 	assert_int_equal(tsi_intern_init(&set, 100000, NULL), TSCOPE_OK);
 	char text[80];
@@ -67,9 +60,8 @@ static void test_lengths(void **state)
 }
 
 /* Texts that differ in their last byte only, which begin their search side by side. */
-static void test_last_bytes(void **state)
+TEST(test_last_bytes)
 {
-	(void)state;
 	struct intern set;
 	unsigned char text[] = { 'i', 'd', ' ', '0', '0' };
 	uint32_t expected = 1;
@@ -90,9 +82,8 @@ static void test_last_bytes(void **state)
  * (10^12 / 2 / 2^32), so compares of the bytes are exercised too. That the
  * work is linear shows in the test's time limit: it would not end otherwise.
  */
-static void test_many(void **state)
+TEST(test_many)
 {
-	(void)state;
 	struct intern set;
 	char text[32];
 	assert_int_equal(tsi_intern_init(&set, MANY + 1, NULL), TSCOPE_OK);
@@ -109,9 +100,8 @@ static void test_many(void **state)
 }
 
 /* Longer than a chunk, and one that leaves no room in the chunk for the next. */
-static void test_long_texts(void **state)
+TEST(test_long_texts)
 {
-	(void)state;
 	enum { LENGTH = 200000 };
 	char *text = malloc(LENGTH);
 	assert_non_null(text);
@@ -133,12 +123,11 @@ static void test_long_texts(void **state)
  * Texts of 16 and of 32 bytes that make a factor of the hash 0. Where that swallows the rest
  * they are all in one place, and this takes minutes.
  */
-static void test_factors_of_zero(void **state)
+TEST(test_factors_of_zero)
 {
 	static const uint64_t zeros[] = { 0xd6e8feb86659fd93u, 0x9e3779b97f4a7c15u };
 	enum { COUNT = 200000 };
 
-	(void)state;
 	for (size_t words = 2; words <= 4; words += 2) {
 		struct intern set;
 
@@ -152,9 +141,8 @@ static void test_factors_of_zero(void **state)
 	}
 }
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
-	(void)state;
 	struct intern set;
 	struct tscope_error err = { 0 };
 	uint32_t id = 77;
@@ -182,25 +170,9 @@ static enum tscope_status intern_some(struct tscope_error *err)
 	return status;
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 3 }; /* slots, entries, a chunk */
 	while (alloc_sweep_next(&sweep))
 		alloc_sweep_try(&sweep, intern_some(&sweep.err));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_last_bytes),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_long_texts),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_without_memory),
-		cmocka_unit_test(test_factors_of_zero),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,31 +2,23 @@
 /* base/keyed_hash.c: the values that its authors published for their key. */
 #include "base/keyed_hash.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
-static void published(void **state)
+TEST(published)
 {
 	static const struct hash_key key = { { 0x0706050403020100u, 0x0f0e0d0c0b0a0908u } };
 	static const char message[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
 
-	(void)state;
 	assert_int_equal(tsi_keyed_hash(&key, (struct str){ message, 0 }), 0x726fdb47dd0e0e31u);
 	assert_int_equal(tsi_keyed_hash(&key, (struct str){ message, 15 }), 0xa129ca6149be45e5u);
 	assert_int_equal(tsi_keyed_hash(&key, (struct str){ message, 8 }), 0x93f5f5799a932462u);
 }
 
-static void passphrases(void **state)
+TEST(passphrases)
 {
 	static const char *const phrases[] = { "", "a", "b", "a longer one, of many words" };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(phrases); i++) {
 		struct hash_key one = tsi_hash_key(tsi_str_of(phrases[i]));
 
@@ -39,14 +31,4 @@ static void passphrases(void **state)
 				    tsi_keyed_hash(&other, TSI_STR("secret")));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(published),
-		cmocka_unit_test(passphrases),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,13 @@
 /* The name that was meant. */
 #include "base/nearest.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define SIXTY_FOUR "0123456789012345678901234567890123456789012345678901234567890123"
 
-static void finds_the_nearest(void **state)
+TEST(finds_the_nearest)
 {
-	(void)state;
 	static const struct {
 		const char *word, *names[3], *nearest;
 	} cases[] = {
@@ -45,13 +38,4 @@ static void finds_the_nearest(void **state)
 		assert_non_null(nearest.name);
 		assert_string_equal(nearest.name, cases[i].nearest);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_the_nearest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,11 @@
 /* Numbering of pairs. */
 #include "base/pair_set.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
-static void numbers_pairs_as_they_come(void **state)
+TEST(numbers_pairs_as_they_come)
 {
-	(void)state;
 	struct arena arena = { 0 };
 	struct pair_set set = { .arena = &arena };
 
@@ -27,9 +20,8 @@ static void numbers_pairs_as_they_come(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void keeps_numbers_while_it_grows(void **state)
+TEST(keeps_numbers_while_it_grows)
 {
-	(void)state;
 	enum { SIDE = 100 };
 	struct arena arena = { 0 };
 	struct pair_set set = { .arena = &arena };
@@ -41,9 +33,8 @@ static void keeps_numbers_while_it_grows(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void survives_failing_allocations(void **state)
+TEST(survives_failing_allocations)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct arena arena = { 0 };
@@ -57,14 +48,4 @@ static void survives_failing_allocations(void **state)
 		assert_int_equal(number, sweep.has_failed ? UINT32_MAX : 99);
 		tsi_arena_deinit(&arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_pairs_as_they_come),
-		cmocka_unit_test(keeps_numbers_while_it_grows),
-		cmocka_unit_test(survives_failing_allocations),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* base/parallel.c: every job once, whose error is told. Run under ThreadSanitizer as well. */
 #include "base/parallel.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { JOBS = 100, LANES = 4 };
@@ -38,9 +33,8 @@ static void fill(struct counted_job *counted, struct job *jobs, int *of_lane)
 	}
 }
 
-static void runs_each_once(void **state)
+TEST(runs_each_once)
 {
-	(void)state;
 	struct counted_job counted[JOBS];
 	struct job jobs[JOBS];
 
@@ -59,9 +53,8 @@ static void runs_each_once(void **state)
 	}
 }
 
-static void may_be_few(void **state)
+TEST(may_be_few)
 {
-	(void)state;
 	int of_lane[LANES] = { 0 };
 	struct counted_job counted = { .of_lane = of_lane };
 	struct job job = { run, &counted };
@@ -71,9 +64,8 @@ static void may_be_few(void **state)
 	assert_int_equal(of_lane[0], 1); /* the caller's */
 }
 
-static void tells_the_first_failure(void **state)
+TEST(tells_the_first_failure)
 {
-	(void)state;
 	struct counted_job counted[JOBS];
 	struct job jobs[JOBS];
 
@@ -91,9 +83,8 @@ static void tells_the_first_failure(void **state)
 }
 
 /* Without memory for a thread the others do its work; without any for the table nothing is run. */
-static void survives_failing_allocations(void **state)
+TEST(survives_failing_allocations)
 {
-	(void)state;
 	struct counted_job counted[JOBS];
 	struct job jobs[JOBS];
 
@@ -108,16 +99,4 @@ static void survives_failing_allocations(void **state)
 		for (size_t i = 0; i < JOBS; i++)
 			assert_int_equal(counted[i].runs, status == TSCOPE_OK);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_each_once),
-		cmocka_unit_test(may_be_few),
-		cmocka_unit_test(tells_the_first_failure),
-		cmocka_unit_test(survives_failing_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

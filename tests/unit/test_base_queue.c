@@ -2,13 +2,7 @@
 /* base/queue.c: order, waiting, closing. Run under ThreadSanitizer as well. */
 #include "base/queue.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { COUNT = 20000 };
@@ -34,9 +28,8 @@ static void produce(void *argument)
 	tsi_queue_close(producer->queue);
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
-	(void)state;
 	for (size_t capacity = 1; capacity <= 4; capacity++) {
 		struct producer producer = { 0 };
 		struct thread *thread;
@@ -51,9 +44,8 @@ static void test_order(void **state)
 }
 
 /* Whoever closes wakes a producer that waits for room; what is inside can still be taken. */
-static void test_close_wakes_producer(void **state)
+TEST(test_close_wakes_producer)
 {
-	(void)state;
 	struct producer producer = { 0 };
 	struct thread *thread;
 	assert_int_equal(tsi_queue_new(&producer.queue, 2, NULL), TSCOPE_OK);
@@ -77,9 +69,8 @@ static void pop_until_closed(void *argument)
 		consumer->pushed++;
 }
 
-static void test_close_wakes_consumer(void **state)
+TEST(test_close_wakes_consumer)
 {
-	(void)state;
 	struct producer consumer = { 0 };
 	struct thread *thread;
 	assert_int_equal(tsi_queue_new(&consumer.queue, 2, NULL), TSCOPE_OK);
@@ -116,9 +107,8 @@ static void take_odd_turns(void *argument)
 	take_turns(argument, 1);
 }
 
-static void test_monitor(void **state)
+TEST(test_monitor)
 {
-	(void)state;
 	struct turns turns = { 0 };
 	struct thread *thread;
 	assert_int_equal(tsi_monitor_new(&turns.monitor, NULL), TSCOPE_OK);
@@ -130,9 +120,8 @@ static void test_monitor(void **state)
 	tsi_monitor_free(NULL);
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	struct queue *queue = NULL;
 	struct monitor *monitor = NULL;
@@ -151,16 +140,4 @@ static void test_without_memory(void **state)
 	assert_null(monitor);
 	assert_null(thread);
 	tsi_queue_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_close_wakes_producer),
-		cmocka_unit_test(test_close_wakes_consumer),
-		cmocka_unit_test(test_monitor),
-		cmocka_unit_test(test_without_memory),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

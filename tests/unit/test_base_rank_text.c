@@ -2,15 +2,11 @@
 #include "base/rank_text.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_runs(void **state)
+TEST(test_runs)
 {
 	static const struct {
 		int64_t ranks[6];
@@ -29,7 +25,6 @@ static void test_runs(void **state)
 		  "9223372036854775806-9223372036854775807, -9223372036854775808" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct rank_text text = { .text = "" };
 
@@ -41,11 +36,10 @@ static void test_runs(void **state)
 }
 
 /* Every second rank of many: what does not fit is not begun, and what stands is whole. */
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
 	struct rank_text text = { .text = "" };
 
-	(void)state;
 	for (int64_t rank = 1000; rank < 3000; rank += 2)
 		tsi_rank_text_add(&text, rank);
 	tsi_rank_text_end(&text);
@@ -56,14 +50,4 @@ static void test_too_many(void **state)
 	assert_string_equal(text.text + length - 5, ", ...");
 	/* "1000" and then ", 1002" …: 4 + 6 k bytes before the end */
 	assert_int_equal((length - 5 - 4) % 6, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
 /* base/real.c: the shortest text of a double, with a point in any locale. */
 #include "base/real.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
-static void test_shortest(void **state)
+TEST(test_shortest)
 {
 	static const struct {
 		double value;
@@ -30,7 +25,6 @@ static void test_shortest(void **state)
 		{ -2.5, "-2.5" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[REAL_TEXT_MAX];
 
@@ -41,7 +35,7 @@ static void test_shortest(void **state)
 }
 
 /* What locales make of 1234.5 and 1e+20, which need not be installed here. */
-static void test_point(void **state)
+TEST(test_point)
 {
 	static const char *const cases[][2] = {
 		{ "1234,5", "1234.5" },
@@ -53,7 +47,6 @@ static void test_point(void **state)
 		{ "-7", "-7" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[REAL_TEXT_MAX];
 
@@ -61,14 +54,4 @@ static void test_point(void **state)
 		tsi_real_put_point(text);
 		assert_string_equal(text, cases[i][1]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shortest),
-		cmocka_unit_test(test_point),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,11 @@
 /* base/scaled_text.c: quantities in the unit that fits. */
 #include "base/scaled_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
-static void sizes(void **state)
+TEST(sizes)
 {
-	(void)state;
 	static const struct {
 		int64_t bytes;
 		const char *text;
@@ -38,9 +31,8 @@ static void sizes(void **state)
 		assert_string_equal(tsi_size_text(cases[i].bytes).chars, cases[i].text);
 }
 
-static void times(void **state)
+TEST(times)
 {
-	(void)state;
 	static const struct {
 		double ns;
 		const char *text;
@@ -55,21 +47,9 @@ static void times(void **state)
 		assert_string_equal(tsi_time_text(cases[i].ns).chars, cases[i].text);
 }
 
-static void rates(void **state)
+TEST(rates)
 {
-	(void)state;
 	assert_string_equal(tsi_scaled_text(25.1e9, QUANTITY_RATE).chars, "25.1 GB/s");
 	assert_string_equal(tsi_scaled_text(2.5e12, QUANTITY_FLOPS).chars, "2.500 TFLOP");
 	assert_string_equal(tsi_scaled_text(2250e12, QUANTITY_FLOP_RATE).chars, "2250 TFLOP/s");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(times),
-		cmocka_unit_test(rates),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* base/sort.c: in order, stable, for every shape of keys. */
 #include "base/sort.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "random_numbers.h"
 
 enum { MAX_COUNT = 3000 };
@@ -37,9 +31,8 @@ static void check(struct sort_pair *items, size_t count)
 	assert_int_equal(value_sum, count * (count - (count > 0)) / 2);
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-	(void)state;
 	static const size_t counts[] = { 1, 2, 3, 47, 48, 49, 50, 255, 256, 257, MAX_COUNT };
 	static const uint64_t masks[] = {
 		UINT64_MAX,
@@ -63,9 +56,8 @@ static void test_shapes(void **state)
 		}
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
-	(void)state;
 	static struct sort_pair items[MAX_COUNT];
 	for (size_t i = 0; i < MAX_COUNT; i++)
 		items[i].key = i * 1000;
@@ -108,9 +100,8 @@ static size_t make_numbers(int64_t *numbers, struct sort_pair *sorted, size_t sh
 
 enum { SHAPES = 40 };
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-	(void)state;
 	static int64_t numbers[MAX_COUNT], scratch[MAX_COUNT];
 	static struct sort_pair sorted[MAX_COUNT];
 	uint64_t seed = 3;
@@ -126,9 +117,8 @@ static void test_numbers(void **state)
 	tsi_sort_numbers(NULL, NULL, 0);
 }
 
-static void test_select(void **state)
+TEST(test_select)
 {
-	(void)state;
 	static int64_t numbers[MAX_COUNT];
 	static struct sort_pair sorted[MAX_COUNT];
 	uint64_t seed = 7;
@@ -152,9 +142,8 @@ static void test_select(void **state)
 	}
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-	(void)state;
 	struct sort_pair one = { 5, 6 };
 	tsi_sort_pairs(NULL, NULL, 0);
 	tsi_sort_pairs(&one, NULL, 1);
@@ -162,21 +151,10 @@ static void test_nothing(void **state)
 	assert_int_equal(one.value, 6);
 }
 
-static void test_signed_keys(void **state)
+TEST(test_signed_keys)
 {
-	(void)state;
 	static const int64_t ascending[] = { INT64_MIN, -2, -1, 0, 1, INT64_MAX };
 	for (size_t i = 1; i < TSI_COUNT_OF(ascending); i++)
 		assert_true(tsi_sort_key_of_int64(ascending[i - 1]) <
 			    tsi_sort_key_of_int64(ascending[i]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),  cmocka_unit_test(test_orders),
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_select),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_signed_keys),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,16 @@
 /* base/str.c: text by pointer and length. */
 #include "base/str.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "random_numbers.h"
 
 static const struct str nothing = { NULL, 0 };
 
-static void test_equal(void **state)
+TEST(test_equal)
 {
-	(void)state;
 	assert_true(tsi_str_is(TSI_STR("abc"), "abc"));
 	assert_false(tsi_str_is(TSI_STR("abc"), "abd"));
 	assert_false(tsi_str_is(TSI_STR("abc"), "ab"));
@@ -29,18 +23,16 @@ static void test_equal(void **state)
 	assert_false(tsi_str_equal_nocase(TSI_STR("ab"), TSI_STR("abc")));
 }
 
-static void test_prefix(void **state)
+TEST(test_prefix)
 {
-	(void)state;
 	assert_true(tsi_str_starts(TSI_STR("ProfilerStep#3"), "ProfilerStep#"));
 	assert_true(tsi_str_starts(TSI_STR("x"), "x"));
 	assert_true(tsi_str_starts(TSI_STR("x"), ""));
 	assert_false(tsi_str_starts(TSI_STR("Prof"), "Profiler"));
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
-	(void)state;
 	static const struct {
 		struct str text, needle;
 		ptrdiff_t at, at_nocase;
@@ -71,9 +63,8 @@ static ptrdiff_t find_nocase(struct str text, struct str needle)
 	return -1;
 }
 
-static void test_find_nocase_everywhere(void **state)
+TEST(test_find_nocase_everywhere)
 {
-	(void)state;
 	static const char letters[] =
 		"aAbB_?@`z\xc1"; /* '_' and '?', '@' and '`' differ in a bit */
 	char text[40], needle[4];
@@ -96,9 +87,8 @@ static void test_find_nocase_everywhere(void **state)
 	}
 }
 
-static void test_letter_pairs(void **state)
+TEST(test_letter_pairs)
 {
-	(void)state;
 	struct letter_pairs pairs;
 
 	tsi_letter_pairs_of(&pairs, TSI_STR("volta_Sgemm_128x64"));
@@ -112,18 +102,16 @@ static void test_letter_pairs(void **state)
 	assert_false(tsi_may_hold(&pairs, TSI_STR("ab")));
 }
 
-static void test_trim(void **state)
+TEST(test_trim)
 {
-	(void)state;
 	assert_true(tsi_str_is(tsi_str_trim(TSI_STR(" \t a b\r\n")), "a b"));
 	assert_true(tsi_str_is(tsi_str_trim(TSI_STR("a")), "a"));
 	assert_int_equal(tsi_str_trim(TSI_STR(" \n ")).length, 0);
 	assert_int_equal(tsi_str_trim(nothing).length, 0);
 }
 
-static void test_to_int64(void **state)
+TEST(test_to_int64)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		int64_t number;
@@ -166,9 +154,8 @@ static void test_to_int64(void **state)
 	}
 }
 
-static void test_quote_is_cut(void **state)
+TEST(test_quote_is_cut)
 {
-	(void)state;
 	char text[100], shown[200];
 	memset(text, 'n', sizeof(text));
 	struct str long_text = { text, sizeof(text) };
@@ -176,9 +163,8 @@ static void test_quote_is_cut(void **state)
 	assert_int_equal(snprintf(shown, sizeof(shown), "%.*s", TSI_QUOTE(TSI_STR("ab"))), 2);
 }
 
-static void test_drop_partial(void **state)
+TEST(test_drop_partial)
 {
-	(void)state;
 	static const struct {
 		const char *text, *kept;
 	} cases[] = {
@@ -206,16 +192,4 @@ static void test_drop_partial(void **state)
 		tsi_str_drop_partial(text);
 		assert_string_equal(text, cases[i].kept);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),        cmocka_unit_test(test_prefix),
-		cmocka_unit_test(test_find),         cmocka_unit_test(test_find_nocase_everywhere),
-		cmocka_unit_test(test_letter_pairs), cmocka_unit_test(test_trim),
-		cmocka_unit_test(test_to_int64),     cmocka_unit_test(test_quote_is_cut),
-		cmocka_unit_test(test_drop_partial),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

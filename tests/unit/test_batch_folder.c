@@ -3,16 +3,11 @@
 #include "run/batch_folder.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 /* In the order in which they are found: not that of the batches. */
@@ -50,13 +45,12 @@ static struct run_files make_files(struct run_file items[TSI_COUNT_OF(files)])
 	return (struct run_files){ .items = items, .count = TSI_COUNT_OF(files) };
 }
 
-static void folders_tell_batches(void **state)
+TEST(folders_tell_batches)
 {
 	struct run_file items[TSI_COUNT_OF(files)];
 	struct run_files found = make_files(items), none = { 0 };
 	struct arena scratch = { 0 };
 
-	(void)state;
 	tsi_find_batches(&found, &scratch);
 	for (size_t i = 0; i < TSI_COUNT_OF(files); i++)
 		if (items[i].first_batch != files[i].first_batch ||
@@ -68,25 +62,14 @@ static void folders_tell_batches(void **state)
 	tsi_arena_deinit(&scratch);
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
 	struct run_file items[TSI_COUNT_OF(files)];
 	struct run_files found = make_files(items);
 	struct arena scratch = { 0 };
 
-	(void)state;
 	fail_alloc_at(1);
 	tsi_find_batches(&found, &scratch);
 	assert_true(fail_alloc_stop());
 	assert_true(scratch.has_failed);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folders_tell_batches),
-		cmocka_unit_test(out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
 #include "analyze/shared/chance.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/attributes.h"
+#include "check.h"
 
 static void check_near(double value, double expected, double error)
 {
@@ -19,9 +14,8 @@ static void check_near(double value, double expected, double error)
 }
 
 /* The quantiles of any textbook, to its last digit (NIST/SEMATECH 1.3.6.7.2; Abramowitz 26.10). */
-static void published_quantiles(void **state)
+TEST(published_quantiles)
 {
-	(void)state;
 	static const struct {
 		double tail, degrees, t, error;
 	} cases[] = {
@@ -57,9 +51,8 @@ static void published_quantiles(void **state)
 }
 
 /* 2 degrees: 1/2 − t ÷ (2 √(2 + t²)), for large t without the difference: 1 ÷ (s (s + t)). */
-static void two_degrees_have_a_closed_form(void **state)
+TEST(two_degrees_have_a_closed_form)
 {
-	(void)state;
 	for (double t = 1e-6; t < 1e6; t *= 7) {
 		double s = sqrt(2 + t * t), expected = 1 / (s * (s + t));
 		check_near(tsi_student_tail(t, 2), expected, 1e-9 * expected);
@@ -67,9 +60,8 @@ static void two_degrees_have_a_closed_form(void **state)
 }
 
 /* Upper tails of the normal distribution (Abramowitz and Stegun, table 26.2). */
-static void published_normal_tails(void **state)
+TEST(published_normal_tails)
 {
-	(void)state;
 	static const struct {
 		double z, tail;
 	} cases[] = {
@@ -87,9 +79,8 @@ static void published_normal_tails(void **state)
 }
 
 /* Nothing jumps where one way to compute takes over from another. */
-static void the_ways_to_compute_agree(void **state)
+TEST(the_ways_to_compute_agree)
 {
-	(void)state;
 	double below = tsi_student_tail(3, 99999.999), above = tsi_student_tail(3, 100000.001);
 
 	check_near(above, below, 1e-8 * below);
@@ -99,9 +90,8 @@ static void the_ways_to_compute_agree(void **state)
 	check_near(tsi_student_tail(t - 1e-12, 8), tsi_student_tail(t + 1e-12, 8), 1e-11);
 }
 
-static void the_ends(void **state)
+TEST(the_ends)
 {
-	(void)state;
 	check_near(tsi_student_tail(0, 3), 0.5, 1e-15);
 	assert_true(tsi_student_tail(1e200, 3) == 0);
 	assert_true(tsi_student_tail(INFINITY, INFINITY) == 0);
@@ -110,17 +100,4 @@ static void the_ends(void **state)
 	/* A tail that nothing reaches has a quantile all the same. */
 	assert_true(isfinite(tsi_student_quantile(1e-300, INFINITY)));
 	assert_true(isfinite(tsi_student_quantile(1e-300, 1)));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(published_quantiles),
-		cmocka_unit_test(two_degrees_have_a_closed_form),
-		cmocka_unit_test(published_normal_tails),
-		cmocka_unit_test(the_ways_to_compute_agree),
-		cmocka_unit_test(the_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

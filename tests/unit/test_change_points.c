@@ -3,15 +3,10 @@
 #include "diff/change_points.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 struct points_case {
@@ -41,9 +36,8 @@ static const struct points_case cases[] = {
 	{ "of no size", { 0, 0, 0, 0, 5, 5, 5, 5 }, 8, { 5 } },
 };
 
-static void levels_are_found(void **state)
+TEST(levels_are_found)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct arena arena = { 0 };
 		struct change_points points =
@@ -61,9 +55,8 @@ static void levels_are_found(void **state)
 }
 
 /* 9, 10, 11, 10 have the mean 10; 20, 21, 19, 20 have 20. */
-static void levels_are_means(void **state)
+TEST(levels_are_means)
 {
-	(void)state;
 	struct arena arena = { 0 };
 	struct change_points points = tsi_change_points(cases[0].values, 8, 1, &arena);
 
@@ -76,9 +69,8 @@ static void levels_are_means(void **state)
  * Of 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3 (scatter 3) the level may also begin one run later or
  * earlier (4.7: 12 log(4.7 / 3) is 5.4), and not two (5.75: 7.8).
  */
-static void a_change_is_known_to_some_runs(void **state)
+TEST(a_change_is_known_to_some_runs)
 {
-	(void)state;
 	static const double values[] = { 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3 };
 	struct arena arena = { 0 };
 	struct change_points points = tsi_change_points(values, TSI_COUNT_OF(values), 1, &arena);
@@ -90,9 +82,8 @@ static void a_change_is_known_to_some_runs(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void failing_allocations_find_nothing(void **state)
+TEST(failing_allocations_find_nothing)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct arena arena = { 0 };
@@ -103,16 +94,4 @@ static void failing_allocations_find_nothing(void **state)
 			assert_int_equal(points.count, 0);
 		tsi_arena_deinit(&arena);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(levels_are_found),
-		cmocka_unit_test(levels_are_means),
-		cmocka_unit_test(a_change_is_known_to_some_runs),
-		cmocka_unit_test(failing_allocations_find_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

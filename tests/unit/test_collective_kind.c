@@ -3,19 +3,13 @@
 #include "comm/collective_kind.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "trace_builder.h"
 
 /* n ranks, 2 bytes an element; in and out elements as one rank records them. */
-static void sizes_and_factors(void **state)
+TEST(sizes_and_factors)
 {
-	(void)state;
 	static const struct {
 		enum collective_kind kind;
 		int64_t n, in, out;
@@ -55,17 +49,15 @@ static void sizes_and_factors(void **state)
 	}
 }
 
-static void unknown_type_has_no_size(void **state)
+TEST(unknown_type_has_no_size)
 {
-	(void)state;
 	struct collective collective = { .kind = COLLECTIVE_ALL_REDUCE, .in_elements = 5 };
 
 	assert_int_equal(tsi_collective_bytes(&collective), NO_NUMBER);
 }
 
-static void names_of_kernels(void **state)
+TEST(names_of_kernels)
 {
-	(void)state;
 	static const struct {
 		const char *name, *algorithm, *protocol;
 	} cases[] = {
@@ -90,14 +82,4 @@ static void names_of_kernels(void **state)
 		}
 	}
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_and_factors),
-		cmocka_unit_test(unknown_type_has_no_size),
-		cmocka_unit_test(names_of_kernels),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,16 @@
 /* Which op of one rank is which of another: by number, by step, by order alone. */
 #include "match_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "random_numbers.h"
 
 /* ---- by sequence number ---- */
 
-static void by_sequence(void **state)
+TEST(by_sequence)
 {
 	static const struct match_case cases[] = {
 		/* Captures begin and end at other numbers: nothing is missing. */
@@ -51,11 +47,10 @@ static void by_sequence(void **state)
 		  "g: 2 matched\n1=5 2=6\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
-static void three_ranks(void **state)
+TEST(three_ranks)
 {
 	static const struct match_case cases[] = {
 		/* Number 1 is not on rank 2, number 3 on rank 0 alone. */
@@ -80,13 +75,12 @@ static void three_ranks(void **state)
 		  "g: 1 matched 1 mismatched\n1=1=1\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1,2");
 }
 
 /* ---- by step ---- */
 
-static void by_step(void **state)
+TEST(by_step)
 {
 	static const struct match_case cases[] = {
 		/* Steps 2 and 3 are on both. */
@@ -139,13 +133,12 @@ static void by_step(void **state)
 		  "g: 3 matched\n2=5 3=6 4=7\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
 /* ---- by order alone ---- */
 
-static void by_order(void **state)
+TEST(by_order)
 {
 	static const struct match_case cases[] = {
 		{ "rank 0\n1\n2\n"
@@ -173,7 +166,6 @@ static void by_order(void **state)
 		  "g:\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
@@ -182,7 +174,7 @@ static void by_order(void **state)
  * the first of rank 0 would be the first of rank 1, too; but they end together only if its second
  * is that, as the clock of rank 1 is 1 ms behind.
  */
-static void ends_tell_the_shift(void **state)
+TEST(ends_tell_the_shift)
 {
 	static const struct match_case cases[] = {
 		{ "rank 0\n"
@@ -203,7 +195,6 @@ static void ends_tell_the_shift(void **state)
 		  "5010000=4010000\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
@@ -211,7 +202,7 @@ static void ends_tell_the_shift(void **state)
  * What is alike but cannot be the same: the second of rank 0 ends 100 ms after the first, that of
  * rank 1 would have begun 150 ms after its first has ended, and the clocks cannot jump.
  */
-static void what_cannot_be(void **state)
+TEST(what_cannot_be)
 {
 	static const struct match_case cases[] = {
 		{ "rank 0\n"
@@ -236,12 +227,11 @@ static void what_cannot_be(void **state)
 		  "g:\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
 /* Two threads of a rank may begin in another order than they were told to. */
-static void in_the_order_of_calls(void **state)
+TEST(in_the_order_of_calls)
 {
 	static const struct match_case cases[] = {
 		{ "rank 0\n1 launch=1 bytes=8\n3 launch=2 bytes=16\n"
@@ -249,7 +239,6 @@ static void in_the_order_of_calls(void **state)
 		  "g: 2 matched\n1=3 3=2\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
@@ -299,11 +288,10 @@ static void check_members(const struct test_world *w, int round)
  * Ranks that were captured for other times, one of which perhaps lost an op: nothing is matched
  * that is not the same, and where numbers tell, all that the ranks have in common is.
  */
-static void nothing_is_guessed(void **state)
+TEST(nothing_is_guessed)
 {
 	uint64_t random = 1;
 
-	(void)state;
 	for (int round = 0; round < 400; round++) {
 		int sizes[STEPS * OPS], rank_counts[STEPS * OPS] = { 0 };
 		int options = round % 2 ? SAYS_SEQUENCE : 0;
@@ -329,20 +317,4 @@ static void nothing_is_guessed(void **state)
 		free(text);
 		test_world_free(w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_sequence),
-		cmocka_unit_test(three_ranks),
-		cmocka_unit_test(by_step),
-		cmocka_unit_test(by_order),
-		cmocka_unit_test(ends_tell_the_shift),
-		cmocka_unit_test(what_cannot_be),
-		cmocka_unit_test(in_the_order_of_calls),
-		cmocka_unit_test(nothing_is_guessed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

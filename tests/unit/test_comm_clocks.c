@@ -6,15 +6,11 @@
 #include "comm/world.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 #include "world_text.h"
@@ -118,7 +114,7 @@ static void check_clock(const struct made *made, uint32_t rank, int64_t offset_n
 	assert_int_equal(clock->match_count, match_count);
 }
 
-static void an_offset_is_the_median_of_the_ends(void **state)
+TEST(an_offset_is_the_median_of_the_ends)
 {
 	/*
 	 * Rank 1's clock is 1000 ahead. All begin together and end so much later on rank 1: -3, 0,
@@ -127,7 +123,6 @@ static void an_offset_is_the_median_of_the_ends(void **state)
 	static const double later_ns[] = { -3, 0, 4, 5, 1 };
 	struct made *made = made_new(2);
 
-	(void)state;
 	made->clocks[1].skew_ns = 1000;
 	for (size_t i = 0; i < TSI_COUNT_OF(later_ns); i++) {
 		double at = (double)i * 10000;
@@ -152,7 +147,7 @@ static void an_offset_is_the_median_of_the_ends(void **state)
 	made_free(made);
 }
 
-static void an_impossible_median_is_moved(void **state)
+TEST(an_impossible_median_is_moved)
 {
 	/*
 	 * Both clocks are the same, and rank 1 ends 30 later three times. But once both were there
@@ -160,7 +155,6 @@ static void an_impossible_median_is_moved(void **state)
 	 */
 	struct made *made = made_new(2);
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		double at = (double)i * 1000;
 		struct seen seen[] = { { 0, at, at + 100 }, { 1, at, at + 130 } };
@@ -176,14 +170,13 @@ static void an_impossible_median_is_moved(void **state)
 	made_free(made);
 }
 
-static void clocks_are_tied_through_others(void **state)
+TEST(clocks_are_tied_through_others)
 {
 	/* 0 and 2, 1 and 2, 1 and 4; 3 and 5 on their own. Offsets 0, 10, -20, 0, 70 · 1000. */
 	static const uint32_t pairs[][2] = { { 0, 2 }, { 1, 2 }, { 1, 4 }, { 3, 5 } };
 	static const double skews_ns[] = { 0, 10000, -20000, 0, 70000, 5 };
 	struct made *made = made_new(6);
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++)
 		made->clocks[i].skew_ns = skews_ns[i];
 	for (size_t k = 0; k < 20; k++)
@@ -209,12 +202,11 @@ static void clocks_are_tied_through_others(void **state)
 	made_free(made);
 }
 
-static void nothing_matched_nothing_known(void **state)
+TEST(nothing_matched_nothing_known)
 {
 	struct made *made = made_new(3);
 	struct seen seen[] = { { 0, 0, 10 }, { 1, 0, 10 } }, alone[] = { { 2, 0, 10 } };
 
-	(void)state;
 	add_match(made, seen, 2);
 	add_match(made, alone, 1);
 	made->world.matches[0].is_synchronising = false;
@@ -226,12 +218,11 @@ static void nothing_matched_nothing_known(void **state)
 }
 
 /* The lowest rank has nothing in common with others: the lowest that has is the one to compare with. */
-static void the_lowest_rank_that_is_tied(void **state)
+TEST(the_lowest_rank_that_is_tied)
 {
 	struct made *made = made_new(3);
 	struct seen seen[] = { { 1, 0, 10 }, { 2, 0, 10 } };
 
-	(void)state;
 	made->clocks[1].skew_ns = 500;
 	made->clocks[2].skew_ns = 700;
 	add_match(made, seen, 2);
@@ -242,13 +233,12 @@ static void the_lowest_rank_that_is_tied(void **state)
 	made_free(made);
 }
 
-static void a_drift_is_found(void **state)
+TEST(a_drift_is_found)
 {
 	/* 20 ms ahead at time 0, and 30 µs per second faster; ends differ by up to 4 µs. */
 	struct made *made = made_new(2);
 	uint64_t seed = 7;
 
-	(void)state;
 	made->clocks[1] = (struct true_clock){ 20e6, 30e-6 };
 	for (size_t i = 0; i < 500; i++) {
 		double at = (double)i * 1e7;
@@ -267,12 +257,11 @@ static void a_drift_is_found(void **state)
 }
 
 /* Ends that differ by up to 100 µs, in 2 s. */
-static void noise_is_no_drift(void **state)
+TEST(noise_is_no_drift)
 {
 	struct made *made = made_new(2);
 	uint64_t seed = 11;
 
-	(void)state;
 	for (size_t i = 0; i < 200; i++) {
 		double at = (double)i * 1e7;
 		struct seen seen[] = { { 0, at, at + 1e6 + 1e5 * random_ratio(&seed) },
@@ -312,11 +301,10 @@ static double worst_error(const struct made *made)
  * Rank 1 meets rank 0 at the begin only, too shortly to tell how its clock drifts, and rank 2 for a
  * second on end: whatever the drift was, the bound covers it.
  */
-static void a_bound_covers_what_is_outside_of_it(void **state)
+TEST(a_bound_covers_what_is_outside_of_it)
 {
 	struct made *made = made_new(3);
 
-	(void)state;
 	made->clocks[1].drift = made->clocks[2].drift = 1e-3;
 	for (size_t i = 0; i < 1000; i++) {
 		double at = (double)i * 1e6;
@@ -337,11 +325,10 @@ static void a_bound_covers_what_is_outside_of_it(void **state)
 }
 
 /* Set forward by 1 ms, half-way: no line is right before and after that. */
-static void a_clock_that_jumps_has_a_wide_bound(void **state)
+TEST(a_clock_that_jumps_has_a_wide_bound)
 {
 	struct made *made = made_new(2);
 
-	(void)state;
 	for (size_t i = 0; i < 100; i++) {
 		double at = (double)i * 1e6;
 		struct seen seen[] = { { 0, at, at + 100 }, { 1, at, at + 100 } };
@@ -427,12 +414,11 @@ static double between(uint64_t *seed, double least, double most)
 	return least * pow(most / least, random_ratio(seed));
 }
 
-static void the_truth_lies_within_the_bound(void **state)
+TEST(the_truth_lies_within_the_bound)
 {
 	enum { CASES = 600 };
 	uint64_t seed = 42;
 
-	(void)state;
 	for (unsigned n = 0; n < CASES; n++) {
 		struct made *made = made_new(2 + random_bits(&seed) % 8);
 		struct habit habit = { .capture_ns = between(&seed, 1e9, 2e10),
@@ -458,7 +444,7 @@ static void the_truth_lies_within_the_bound(void **state)
 
 /* ---- what no clock shows ---- */
 
-static void figures_may_be_absurd(void **state)
+TEST(figures_may_be_absurd)
 {
 	static const int64_t times[][4] = {
 		/* starts and durations of both ranks */
@@ -469,7 +455,6 @@ static void figures_may_be_absurd(void **state)
 		{ 0, 0, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t first = 0; first < TSI_COUNT_OF(times); first++) {
 		struct made *made = made_new(2);
 		struct seen seen[] = { { 0, 0, 1 }, { 1, 0, 1 } };
@@ -492,11 +477,10 @@ static void figures_may_be_absurd(void **state)
 }
 
 /* One knows its Unix time, the other counts from its boot. */
-static void clocks_may_be_years_apart(void **state)
+TEST(clocks_may_be_years_apart)
 {
 	struct made *made = made_new(2);
 
-	(void)state;
 	for (size_t i = 0; i < 30; i++) {
 		double at = (double)i * 1000;
 		struct seen seen[] = { { 0, at, at + 8 }, { 1, at, at + 8 } };
@@ -509,12 +493,11 @@ static void clocks_may_be_years_apart(void **state)
 	made_free(made);
 }
 
-static void memory_may_end(void **state)
+TEST(memory_may_end)
 {
 	struct made *made = made_new(3);
 	struct seen seen[] = { { 0, 0, 10 }, { 1, 0, 10 }, { 2, 0, 10 } };
 
-	(void)state;
 	for (size_t i = 0; i < 10; i++)
 		add_match(made, seen, 3);
 	struct alloc_sweep sweep = { 0 };
@@ -524,25 +507,4 @@ static void memory_may_end(void **state)
 		tsi_arena_deinit(&made->world.arena);
 	}
 	made_free(made);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_offset_is_the_median_of_the_ends),
-		cmocka_unit_test(an_impossible_median_is_moved),
-		cmocka_unit_test(clocks_are_tied_through_others),
-		cmocka_unit_test(nothing_matched_nothing_known),
-		cmocka_unit_test(the_lowest_rank_that_is_tied),
-		cmocka_unit_test(a_drift_is_found),
-		cmocka_unit_test(noise_is_no_drift),
-		cmocka_unit_test(a_bound_covers_what_is_outside_of_it),
-		cmocka_unit_test(a_clock_that_jumps_has_a_wide_bound),
-		cmocka_unit_test(the_truth_lies_within_the_bound),
-		cmocka_unit_test(figures_may_be_absurd),
-		cmocka_unit_test(clocks_may_be_years_apart),
-		cmocka_unit_test(memory_may_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Whether collectives of two ranks can be the same ones, by their ends. */
 #include "comm/end_sample.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 enum { US = 1000, MAX_PAIRS = 4 };
 
@@ -62,9 +56,8 @@ static const struct end_case cases[] = {
 	{ { { 0, 10, 0, 10 } }, 1, 0, 0, true },
 };
 
-static void ends_by_hand(void **state)
+TEST(ends_by_hand)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		const struct end_case *c = &cases[i];
 		struct end_sample sample = { 0 };
@@ -84,9 +77,8 @@ static void ends_by_hand(void **state)
 }
 
 /* Of 100 changes, 5 may be impossible: clocks are set. 6 are too many. */
-static void clocks_are_set(void **state)
+TEST(clocks_are_set)
 {
-	(void)state;
 	for (int jumps = 5; jumps <= 6; jumps++) {
 		struct end_sample sample = { 0 };
 
@@ -105,12 +97,11 @@ static void clocks_are_set(void **state)
 	}
 }
 
-static void what_does_not_end_together(void **state)
+TEST(what_does_not_end_together)
 {
 	struct end_sample sample = { 0 };
 	struct rank_op a = op_of(0, 10);
 
-	(void)state;
 	a.kind = COLLECTIVE_BROADCAST;
 	for (int i = 0; i < 3; i++)
 		tsi_end_sample_add(&sample, &a, &a);
@@ -119,7 +110,7 @@ static void what_does_not_end_together(void **state)
 	assert_true(ends.is_possible);
 }
 
-static void room_and_absurd_times(void **state)
+TEST(room_and_absurd_times)
 {
 	struct end_sample sample = { 0 };
 	struct rank_op early = { .start_ns = INT64_MIN, .kind = COLLECTIVE_BARRIER };
@@ -127,7 +118,6 @@ static void room_and_absurd_times(void **state)
 				.dur_ns = INT64_MAX,
 				.kind = COLLECTIVE_BARRIER };
 
-	(void)state;
 	for (int i = 0; i < 2 * END_SAMPLE_ROOM; i++)
 		tsi_end_sample_add(&sample, i % 2 ? &late : &early, i % 3 ? &late : &early);
 	assert_int_equal(sample.count, END_SAMPLE_ROOM);
@@ -135,16 +125,4 @@ static void room_and_absurd_times(void **state)
 	struct end_agreement ends = tsi_end_agreement(&sample);
 	assert_false(ends.is_possible);
 	assert_true(ends.spread_ns >= 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ends_by_hand),
-		cmocka_unit_test(clocks_are_set),
-		cmocka_unit_test(what_does_not_end_together),
-		cmocka_unit_test(room_and_absurd_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

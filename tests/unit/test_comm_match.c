@@ -4,18 +4,13 @@
 #include "match_check.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/attributes.h"
+#include "check.h"
 
 /* ---- what is left out ---- */
 
-static void cut_ops(void **state)
+TEST(cut_ops)
 {
 	static const struct match_case cases[] = {
 		/* The first is cut on rank 0, the last on rank 1, where it keeps its place. */
@@ -28,11 +23,10 @@ static void cut_ops(void **state)
 		  "g: 1 matched 1 cut\n2=2\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
-static void groups_of_one(void **state)
+TEST(groups_of_one)
 {
 	static const struct match_case cases[] = {
 		/* Rank 1 was not read. */
@@ -42,12 +36,11 @@ static void groups_of_one(void **state)
 		  "g:\nh:\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
 /* Two groups of the same ranks have each their own sequence. */
-static void equal_members(void **state)
+TEST(equal_members)
 {
 	static const struct match_case cases[] = {
 		{ "rank 0\n1\n"
@@ -57,13 +50,12 @@ static void equal_members(void **state)
 		  "g: 2 matched\nh: 1 matched\n1=1 3=2 2=3\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
 /* ---- sends and receives ---- */
 
-static void messages(void **state)
+TEST(messages)
 {
 	static const struct match_case cases[] = {
 		/* Rank 0 sends 8 and 16 to rank 1, which sends 24 back. */
@@ -124,7 +116,6 @@ static void messages(void **state)
 		  "pp:\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
@@ -137,14 +128,13 @@ static const struct match *only_match(struct test_world *w)
 	return w->world->matches;
 }
 
-static void what_a_match_says(void **state)
+TEST(what_a_match_says)
 {
 	struct test_world *w = test_world_of_logs(
 		"rank 0\nall_to_all 10 50 group=g ranks=0,1 step=3 bytes=64 bus=32\n"
 		"rank 1\nall_to_all 35 51 group=g ranks=0,1 step=3 bytes=128 bus=16\n");
 	const struct match *match = only_match(w);
 
-	(void)state;
 	/* Durations 40 and 16. Parts may be unequal: the larger is the match's. */
 	assert_int_equal(match->transfer_ns, 16);
 	assert_int_equal(match->bytes, 128);
@@ -169,7 +159,7 @@ static void what_a_match_says(void **state)
 	test_world_free(w);
 }
 
-static void absurd_numbers(void **state)
+TEST(absurd_numbers)
 {
 	static const struct match_case cases[] = {
 		{ "rank 0\n"
@@ -185,11 +175,10 @@ static void absurd_numbers(void **state)
 		  "g: 2 matched\n1=1 2=2\n" },
 	};
 
-	(void)state;
 	check_matches(cases, TSI_COUNT_OF(cases), "0,1");
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
 	/* By step with one missing, then by order, as it does not go on alike; and a message. */
 	static const struct match_case c = {
@@ -200,7 +189,6 @@ static void out_of_memory(void **state)
 		"",
 	};
 
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct test_world *w = match_world(&c, "0,1");
@@ -209,16 +197,4 @@ static void out_of_memory(void **state)
 		alloc_sweep_try(&sweep, test_stage(tsi_world_find_matches, w->world, &sweep.err));
 		test_world_free(w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_ops),           cmocka_unit_test(groups_of_one),
-		cmocka_unit_test(equal_members),     cmocka_unit_test(messages),
-		cmocka_unit_test(what_a_match_says), cmocka_unit_test(absurd_numbers),
-		cmocka_unit_test(out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

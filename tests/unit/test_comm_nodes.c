@@ -3,16 +3,11 @@
 #include "fail_alloc.h"
 #include "world_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 struct node_case {
 	const char *ranks;
@@ -50,9 +45,8 @@ static const struct node_case cases[] = {
 	{ "rank 0 host\nrank 1 host", "- -", 0 },
 };
 
-static void ranks_on_nodes(void **state)
+TEST(ranks_on_nodes)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_world *w = test_world_of_logs(cases[i].ranks);
 		char text[64] = "";
@@ -72,9 +66,8 @@ static void ranks_on_nodes(void **state)
 	}
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct test_world *w = test_world_of_logs("rank 0 node=a\nrank 1 node=b");
@@ -82,14 +75,4 @@ static void out_of_memory(void **state)
 		alloc_sweep_try(&sweep, test_stage(tsi_world_find_nodes, w->world, &sweep.err));
 		test_world_free(w);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_on_nodes),
-		cmocka_unit_test(out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,11 @@
  * for it, whose threads write the ends of collectives late, on clocks of their own, of which some
  * were not read.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "random_numbers.h"
 #include "world_text.h"
 
@@ -149,9 +144,8 @@ static int64_t own_ns(const struct rank_log *log)
 }
 
 /* Only waits that are shorter than what ends are late by may be taken for work. */
-static void own_time_is_what_they_work(void **state)
+TEST(own_time_is_what_they_work)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct job job;
 
@@ -176,13 +170,4 @@ static void own_time_is_what_they_work(void **state)
 		for (int rank = 0; rank < job.rank_count; rank++)
 			free(job.text[rank]);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_time_is_what_they_work),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,13 @@
 #include "match_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/attributes.h"
+#include "check.h"
 
 static size_t count_ops(const struct world *world, uint32_t rank, size_t group)
 {
@@ -66,7 +62,7 @@ static void check_cases(const struct group_case *cases, size_t count)
 
 /* ---- groups that state their members ---- */
 
-static void members_and_names(void **state)
+TEST(members_and_names)
 {
 	static const struct group_case cases[] = {
 		/* Names differ between ranks: the members are the group. */
@@ -103,11 +99,10 @@ static void members_and_names(void **state)
 		  "tp 0:1 1:1 of 2 0,1\ntp 2:1 of 2 2,3\n" },
 	};
 
-	(void)state;
 	check_cases(cases, TSI_COUNT_OF(cases));
 }
 
-static void contradictions(void **state)
+TEST(contradictions)
 {
 	static const struct group_case cases[] = {
 		/* Rank 1 is not in the list that it has: it only has the name in common. */
@@ -127,13 +122,12 @@ static void contradictions(void **state)
 		{ "rank 0\nrank 1\n", "" },
 	};
 
-	(void)state;
 	check_cases(cases, TSI_COUNT_OF(cases));
 }
 
 /* ---- pairs ---- */
 
-static void pairs_of_messages(void **state)
+TEST(pairs_of_messages)
 {
 	static const struct group_case cases[] = {
 		{ "rank 0\nsend_recv 1 2 group=pp ranks=0,1,2 send peer=1\n"
@@ -149,7 +143,6 @@ static void pairs_of_messages(void **state)
 		  "pp 1:1 of 2 0,1\n" },
 	};
 
-	(void)state;
 	check_cases(cases, TSI_COUNT_OF(cases));
 }
 
@@ -188,7 +181,7 @@ static struct test_world *world_with(const char *const *said)
 	return test_world_of_logs(text.bytes);
 }
 
-static void ends_tell_pairs(void **state)
+TEST(ends_tell_pairs)
 {
 	static const struct {
 		const char *said[4], *expected;
@@ -206,7 +199,6 @@ static void ends_tell_pairs(void **state)
 		  "a 0:4 2:4 inferred\nb 1:4 3:4 inferred\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		check_groups(world_with(cases[i].said), cases[i].expected);
 }
@@ -228,11 +220,10 @@ static void add_sized_ops(struct test_text *text, int rank)
 	}
 }
 
-static void sizes_tell_groups_apart(void **state)
+TEST(sizes_tell_groups_apart)
 {
 	struct test_text text = { 0 };
 
-	(void)state;
 	for (int rank = 0; rank < 4; rank++)
 		add_sized_ops(&text, rank);
 	check_groups(test_world_of_logs(text.bytes), " 0:4 1:4 2:4 3:4 of 4 inferred\n"
@@ -240,7 +231,7 @@ static void sizes_tell_groups_apart(void **state)
 						     " 1:4 3:4 of 2 inferred\n");
 }
 
-static void names_without_members(void **state)
+TEST(names_without_members)
 {
 	static const struct group_case cases[] = {
 		/* They can have done it together; one instance says nothing against it. */
@@ -269,16 +260,14 @@ static void names_without_members(void **state)
 		  " 0:1 1:1 2:1 inferred\n" },
 	};
 
-	(void)state;
 	check_cases(cases, TSI_COUNT_OF(cases));
 }
 
-static void size_of_the_world(void **state)
+TEST(size_of_the_world)
 {
 	struct test_world *w = test_world_of_logs("rank 0\nall_reduce 1 9 group=dp size=2\n"
 						  "rank 1\nall_reduce 5 9 group=dp size=2\n");
 
-	(void)state;
 	w->world->world_size = 2;
 	check_groups(w, "dp 0:1 1:1 of 2\n"); /* no other ranks could be meant */
 
@@ -332,13 +321,12 @@ static void list_groups(struct test_world *w, bool with_pairs)
 	}
 }
 
-static void known_groups(void **state)
+TEST(known_groups)
 {
 	static const char *const nothing[] = { "", "", "", "" };
 	static const char *const sizes[] = { "bytes=8", "bytes=8", "bytes=8", "bytes=8" };
 	struct test_world *w = world_with(nothing);
 
-	(void)state;
 	list_groups(w, true);
 	check_groups(w, "tp0 0:4 2:4 of 2 0,2 inferred\ntp1 1:4 3:4 of 2 1,3 inferred\n");
 
@@ -384,7 +372,7 @@ static void known_groups(void **state)
  * Nothing contradicts that all four did it together, since 0 and 3 take long; but ends of 0 and 2
  * agree to the ns, as those of 1 and 3, and the others differ by 30 µs to one side and the other.
  */
-static void ends_are_better_in_parts(void **state)
+TEST(ends_are_better_in_parts)
 {
 	struct test_world *w =
 		test_world_of_logs("rank 0\nall_reduce 0 100000\nall_reduce 1000000 1100000\n"
@@ -396,26 +384,23 @@ static void ends_are_better_in_parts(void **state)
 				   "rank 3\nall_reduce 30000 130000\nall_reduce 970000 1070000\n"
 				   "all_reduce 2030000 2130000\nall_reduce 2970000 3070000\n");
 
-	(void)state;
 	list_groups(w, true);
 	check_groups(w, "tp0 0:4 2:4 of 2 0,2 inferred\ntp1 1:4 3:4 of 2 1,3 inferred\n");
 }
 
-static void a_member_that_was_not_read(void **state)
+TEST(a_member_that_was_not_read)
 {
 	struct test_world *w = test_world_of_logs("rank 0\nall_reduce 10 20\n"
 						  "rank 1\nall_reduce 15 20\n");
 
-	(void)state;
 	for (size_t i = 0; i < w->rank_count; i++)
 		list_group(&w->logs[i], "world", 0, 3, 1);
 	check_groups(w, "world 0:1 1:1 of 3 0,1,2\n");
 }
 
 /* The group has an op that names it, and others that do not. */
-static void known_by_name(void **state)
+TEST(known_by_name)
 {
-	(void)state;
 	check_groups(
 		test_world_of_logs("rank 0\nall_reduce 1 9\nall_reduce 11 19 group=dp ranks=0,1\n"
 				   "rank 1\nall_reduce 1 9\nall_reduce 11 19 group=dp ranks=0,1\n"),
@@ -446,7 +431,7 @@ static struct test_world *world_of_stated_groups(void)
 				  "send_recv 3 4 group=dp ranks=0,1 peer=0\n");
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
 	static struct test_world *(*const makers[])(void) = {
 		world_of_names,
@@ -454,7 +439,6 @@ static void out_of_memory(void **state)
 		world_of_stated_groups,
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(makers); i++) {
 
 		struct alloc_sweep sweep = { 0 };
@@ -467,24 +451,4 @@ static void out_of_memory(void **state)
 			test_world_free(w);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_and_names),
-		cmocka_unit_test(contradictions),
-		cmocka_unit_test(pairs_of_messages),
-		cmocka_unit_test(ends_tell_pairs),
-		cmocka_unit_test(sizes_tell_groups_apart),
-		cmocka_unit_test(names_without_members),
-		cmocka_unit_test(size_of_the_world),
-		cmocka_unit_test(known_groups),
-		cmocka_unit_test(ends_are_better_in_parts),
-		cmocka_unit_test(a_member_that_was_not_read),
-		cmocka_unit_test(known_by_name),
-		cmocka_unit_test(out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

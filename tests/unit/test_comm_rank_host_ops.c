@@ -2,11 +2,7 @@
 /* What is kept of a trace without devices: spans of gloo, their calls, lines, operators. */
 #include "log_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 enum { MAIN = 1, GLOO = 2, GLOO2 = 3 }; /* thread ids */
 
@@ -28,9 +24,8 @@ static void call_all_reduce(struct test_trace *t, int64_t start_ns, const char *
  * Two threads take the work in turn. The first op was called before the capture, so the first call
  * is that of the second; of the size 9 there is one call for one op, whatever is between.
  */
-static void gloo_spans(void **state)
+TEST(gloo_spans)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -58,9 +53,8 @@ static void gloo_spans(void **state)
 	kept_log_free(&kept);
 }
 
-static void sizes_of_gloo_spans(void **state)
+TEST(sizes_of_gloo_spans)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -85,9 +79,8 @@ static void sizes_of_gloo_spans(void **state)
  * data, forward [100,300), the wait [300,500), forward [500,600), the optimizer, other. Of forward
  * the 5 of the call are communication at whose end no op ends: the host's own time.
  */
-static void lines_of_the_host(void **state)
+TEST(lines_of_the_host)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	int64_t line_ns[TSCOPE_BUDGET_LINE_COUNT] = { 0 }, stall_ns = 0;
 
@@ -114,9 +107,8 @@ static void lines_of_the_host(void **state)
 }
 
 /* An operator within another counts in both: mm has 50 + 50 + 30. */
-static void operators_stand_for_kernels(void **state)
+TEST(operators_stand_for_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -132,26 +124,12 @@ static void operators_stand_for_kernels(void **state)
 	kept_log_free(&kept);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
 	call_all_reduce(t, 1100, "[[[8]], [], []]");
 	gloo(t, "gloo:all_reduce", GLOO, 1120, 80, INPUT("[[8]]", "float"));
 	check_fill_allocations(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gloo_spans),
-		cmocka_unit_test(sizes_of_gloo_spans),
-		cmocka_unit_test(lines_of_the_host),
-		cmocka_unit_test(operators_stand_for_kernels),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

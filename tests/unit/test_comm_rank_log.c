@@ -3,16 +3,12 @@
 #include "comm/rank_log.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "log_check.h"
 #include "world_text.h"
@@ -312,9 +308,8 @@ static const struct point_case point_cases[] = {
 	{ "no steps", "rank 0\nall_reduce 0 100\n", "" },
 };
 
-static void points(void **state)
+TEST(points)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(point_cases); i++) {
 		struct test_world *w = test_world_of_logs(point_cases[i].log);
 		char text[MAX_TEXT] = "";
@@ -398,9 +393,8 @@ static void check_host(const struct rank_log *log)
 	assert_int_equal(log->visible_device_count, 8);
 }
 
-static void windows_are_joined(void **state)
+TEST(windows_are_joined)
 {
-	(void)state;
 	struct test_world *w = test_world_of_logs(windows);
 	struct rank_log log;
 	char text[MAX_TEXT];
@@ -440,9 +434,8 @@ static void windows_are_joined(void **state)
 	test_world_free(w);
 }
 
-static void a_window_of_which_nothing_was_kept_changes_nothing(void **state)
+TEST(a_window_of_which_nothing_was_kept_changes_nothing)
 {
-	(void)state;
 	const struct rank_log nothing = { 0 };
 	struct test_world *w = test_world_of_logs(windows);
 
@@ -471,13 +464,12 @@ static uint32_t add_members(struct rank_log *log, struct intern *keys, const int
 }
 
 /* However members at equal distances are said, they are one group, of which one is listed. */
-static void equal_distances_are_a_stride(void **state)
+TEST(equal_distances_are_a_stride)
 {
 	static const int64_t even[] = { 2, 4, 6, 8 }, odd[] = { 1, 2, 4 }, pair[] = { 0, 5 };
 	struct intern keys = { 0 };
 	struct rank_log log;
 
-	(void)state;
 	assert_int_equal(tsi_rank_log_init(&log, NULL), TSCOPE_OK);
 	assert_int_equal(add_members(&log, &keys, even, 4, 0), 0);
 	assert_int_equal(log.groups[0].stride, 2);
@@ -523,9 +515,8 @@ static enum tscope_status find_points_again(struct rank_log *log, struct tscope_
 	return status;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct test_world *w = test_world_of_logs(windows);
 
 	struct alloc_sweep sweep = { .at_least = 15 };
@@ -541,9 +532,8 @@ static void every_allocation_may_fail(void **state)
 
 /* ---- hostile figures ---- */
 
-static void absurd_times_do_no_harm(void **state)
+TEST(absurd_times_do_no_harm)
 {
-	(void)state;
 	struct rank_op ops[] = {
 		{ .start_ns = INT64_MIN + 1, .dur_ns = INT64_MAX, .ready_ns = INT64_MIN + 1 },
 		{ .start_ns = 0, .dur_ns = INT64_MAX, .ready_ns = -5 },
@@ -575,7 +565,7 @@ static void absurd_times_do_no_harm(void **state)
 }
 
 /* The last two are one step that two windows hold, once as their first: that which counts is taken. */
-static void steps_by_time(void **state)
+TEST(steps_by_time)
 {
 	struct rank_log_step steps[] = {
 		{ .number = 1, .start_ns = 0, .wall_ns = 100, .mark = TSCOPE_STEP_WARMUP },
@@ -592,23 +582,7 @@ static void steps_by_time(void **state)
 		{ 100, 30, NO_ROW }, { 50, 50, NO_ROW },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		assert_int_equal(tsi_rank_log_find_step(&log, cases[i].start_ns, cases[i].wall_ns),
 				 cases[i].step);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(points),
-		cmocka_unit_test(windows_are_joined),
-		cmocka_unit_test(a_window_of_which_nothing_was_kept_changes_nothing),
-		cmocka_unit_test(equal_distances_are_a_stride),
-		cmocka_unit_test(every_allocation_may_fail),
-		cmocka_unit_test(steps_by_time),
-		cmocka_unit_test(absurd_times_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

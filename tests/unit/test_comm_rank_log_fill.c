@@ -2,11 +2,7 @@
 /* What is kept of a trace with devices: its collectives, their times and groups, kernels. */
 #include "log_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 enum { MAIN = 1 }; /* thread id */
 
@@ -32,9 +28,8 @@ static void comm(struct test_trace *t, int64_t stream, int64_t start_ns, int64_t
  * 1100, after the kernel that ended at 1050, for nothing but its stream. The third begins before
  * the kernel launched before it ends: it did not wait for that.
  */
-static void times_of_kernels(void **state)
+TEST(times_of_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -70,9 +65,8 @@ static void times_of_kernels(void **state)
  * The innermost name has the time of steps that count: the rank stands still in [300,400), and 900
  * to 1000 is of no annotation. What takes less than 0.2 % of 3000 is left out.
  */
-static void places_of_the_main_thread(void **state)
+TEST(places_of_the_main_thread)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -98,9 +92,8 @@ static void places_of_the_main_thread(void **state)
 }
 
 /* Nobody launched the first here: it runs when the capture begins. The last ends after it. */
-static void edges_of_the_capture(void **state)
+TEST(edges_of_the_capture)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event capture = { .phase = 'X',
 				     .pid = TSI_STR("Spans"),
@@ -129,9 +122,8 @@ static void edges_of_the_capture(void **state)
 }
 
 /* The second record launches two kernels: one op. Device 1 communicates less: not this log's. */
-static void one_op_for_each_collective_of_one_device(void **state)
+TEST(one_op_for_each_collective_of_one_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -150,9 +142,8 @@ static void one_op_for_each_collective_of_one_device(void **state)
 }
 
 /* 2 bytes an element; bus bytes 200 × 2 × 3 ÷ 4. S of all_to_all is the larger of its two. */
-static void sizes_of_kernels(void **state)
+TEST(sizes_of_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -174,9 +165,8 @@ static void sizes_of_kernels(void **state)
 }
 
 /* A kernel that sends and receives, of an all-to-all, as PyTorch before 2.1 wrote it. */
-static void annotations_tell_what_kernels_do_not(void **state)
+TEST(annotations_tell_what_kernels_do_not)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -201,9 +191,8 @@ static void annotations_tell_what_kernels_do_not(void **state)
 	"\", \"Process Group Ranks\": \"" ranks "\""
 
 /* The list of the record; what is listed; a series; the world; nothing. */
-static void members_of_groups(void **state)
+TEST(members_of_groups)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(
@@ -237,9 +226,8 @@ static void members_of_groups(void **state)
 }
 
 /* The last step, which the end of the capture cuts, does not count, nor what is launched in it. */
-static void kernels_of_counted_steps(void **state)
+TEST(kernels_of_counted_steps)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", "[{\"id\": 0, \"name\": \"H100\"}, {\"id\": 1}]");
@@ -276,9 +264,8 @@ static void kernels_of_counted_steps(void **state)
 	kept_log_free(&kept);
 }
 
-static void without_communication_there_are_only_steps(void **state)
+TEST(without_communication_there_are_only_steps)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_three_steps(t);
@@ -293,9 +280,8 @@ static void without_communication_there_are_only_steps(void **state)
 	kept_log_free(&kept);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "distributedInfo",
@@ -306,22 +292,4 @@ static void every_allocation_may_fail(void **state)
 	launch(t, 1110, 2);
 	comm(t, 20, 1200, 10, 2, GROUP("1", "dp", "[3, 1, 2]") ", \"Group size\": 3");
 	check_fill_allocations(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_of_kernels),
-		cmocka_unit_test(places_of_the_main_thread),
-		cmocka_unit_test(edges_of_the_capture),
-		cmocka_unit_test(one_op_for_each_collective_of_one_device),
-		cmocka_unit_test(sizes_of_kernels),
-		cmocka_unit_test(annotations_tell_what_kernels_do_not),
-		cmocka_unit_test(members_of_groups),
-		cmocka_unit_test(kernels_of_counted_steps),
-		cmocka_unit_test(without_communication_there_are_only_steps),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

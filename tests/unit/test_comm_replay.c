@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The replay of all ranks: small worlds whose times a comment works out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "comm/replay.h"
 #include "world_text.h"
 
@@ -71,7 +66,7 @@ static void check_changes(const char *text, const struct hand_change *changes, s
  *	ideal overlap		nobody waits before the end: 400 + 300 and 600 + 300, and the
  *				collective ends at 700
  */
-static void test_late_rank(void **state)
+TEST(test_late_rank)
 {
 	static const struct hand_change changes[] = {
 		{ "as it was", -1, 1, 1, false, { 1000, 1000 } },
@@ -81,7 +76,6 @@ static void test_late_rank(void **state)
 		{ "ideal overlap", -1, 1, 1, true, { 700, 900 } },
 	};
 
-	(void)state;
 	check_changes("rank 0\n"
 		      "step 1 0 1000\n"
 		      "compute 0 400\n"
@@ -102,7 +96,7 @@ static void test_late_rank(void **state)
  * 150, and took 400. Without local time it still bounds the step: rank 0 is ready at once, rank 1
  * at 150, the end is at 550.
  */
-static void test_hidden(void **state)
+TEST(test_hidden)
 {
 	static const struct hand_change changes[] = {
 		{ "as it was", -1, 1, 1, false, { 1000, 1000 } },
@@ -111,7 +105,6 @@ static void test_hidden(void **state)
 		{ "ideal overlap", -1, 1, 1, true, { 1000, 1000 } },
 	};
 
-	(void)state;
 	check_changes("rank 0\n"
 		      "step 1 0 1000\n"
 		      "compute 0 1000\n"
@@ -129,7 +122,7 @@ static void test_hidden(void **state)
  *	no transfers	A ends at 100; B begins at its ready time + 10, ends there: nobody waits
  *	compute twice	A from 200 to 500, B (ready at 400) from 510 to 710; 390 more compute
  */
-static void test_queue(void **state)
+TEST(test_queue)
 {
 	static const char one[] =
 		"step 1 0 1000\n"
@@ -146,7 +139,6 @@ static void test_queue(void **state)
 	};
 	char text[1024];
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
 	check_changes(text, changes, TSI_COUNT_OF(changes));
 }
@@ -161,7 +153,7 @@ static void test_queue(void **state)
  *	405, with another one on stream 2 that ends at 395: it explains B's begin, which is 10
  *		after it. With half of the transfers it ends at 350 + 45 ÷ 2, rounded 373
  */
-static void test_other_stream(void **state)
+TEST(test_other_stream)
 {
 	static const struct {
 		int start;
@@ -191,7 +183,6 @@ static void test_other_stream(void **state)
 		    { "explained, half", -1, 1, 0.5, false, { 878, 878 } } } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		int start = cases[i].start, end = start + 200;
 		char one[512], text[1280];
@@ -212,7 +203,7 @@ static void test_other_stream(void **state)
 }
 
 /* Of ops of two streams that end right before B begins, the later counts. */
-static void test_several_streams(void **state)
+TEST(test_several_streams)
 {
 	/* As it was: A ends at 398, D at 400, B from 405 to 605. Without transfers D ends at 390. */
 	static const char one[] =
@@ -230,7 +221,6 @@ static void test_several_streams(void **state)
 	};
 	char text[1024];
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
 	check_changes(text, changes, TSI_COUNT_OF(changes));
 }
@@ -245,7 +235,7 @@ static void test_several_streams(void **state)
  *			÷ √4 = 50: a transfer of 150 and a tail of 150. Ends at 650; at 500
  *	no clocks	the shortest duration, and no tail
  */
-static void test_tail(void **state)
+TEST(test_tail)
 {
 	static const struct {
 		bool is_known;
@@ -281,7 +271,6 @@ static void test_tail(void **state)
 				   "compute 800 1000\n"
 				   "all_reduce 500 800 group=dp ranks=0,1 seq=0 bytes=64\n";
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_world *w = test_world(text);
 		struct replay_graph *graph;
@@ -308,7 +297,7 @@ static void test_tail(void **state)
  * With rank 0 twice as fast the first message is through at 150, the second at 400.
  * Without transfers the messages are through at 200 and 400.
  */
-static void test_chain(void **state)
+TEST(test_chain)
 {
 	static const struct hand_change changes[] = {
 		{ "as it was", -1, 1, 1, false, { 700, 700, 700 } },
@@ -317,7 +306,6 @@ static void test_chain(void **state)
 		{ "no transfers", -1, 1, 0, false, { 650, 600, 600 } },
 	};
 
-	(void)state;
 	check_changes("rank 0\n"
 		      "step 1 0 700\n"
 		      "compute 0 200\n"
@@ -343,7 +331,7 @@ static void test_chain(void **state)
  * stream from 360 to 600. If A took no time (it would end at 200), B would be ready 150 after the
  * rank had reached 200 all the same, at 350, and end at 360.
  */
-static void test_launch_in_standstill(void **state)
+TEST(test_launch_in_standstill)
 {
 	static const char one[] =
 		"step 1 0 1000\n"
@@ -359,7 +347,6 @@ static void test_launch_in_standstill(void **state)
 	};
 	char text[1024];
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
 	check_changes(text, changes, TSI_COUNT_OF(changes));
 }
@@ -368,7 +355,7 @@ static void test_launch_in_standstill(void **state)
  * Step 2 begins at 500, while both stand still for the collective from 400 to 600. It begins 100
  * after they stopped, or where they go on earlier, then: without transfers at 400.
  */
-static void test_step_in_standstill(void **state)
+TEST(test_step_in_standstill)
 {
 	static const char one[] = "step 1 0 500\n"
 				  "step 2 500 1000\n"
@@ -382,7 +369,6 @@ static void test_step_in_standstill(void **state)
 	struct replay replay;
 	char text[1024];
 
-	(void)state;
 	(void)snprintf(text, sizeof(text), "rank 0\n%srank 1\n%s", one, one);
 	w = test_world(text);
 	assert_int_equal(tsi_replay_graph_new(&graph, w->world, NULL), TSCOPE_OK);
@@ -411,7 +397,7 @@ static void test_step_in_standstill(void **state)
  * Nothing says with whom rank 1's broadcast was: it takes its 200 whatever happens, transfers
  * included. (The ranks share an all-reduce, else they would be no world.)
  */
-static void test_unmatched(void **state)
+TEST(test_unmatched)
 {
 	static const struct hand_change changes[] = {
 		{ "as it was", -1, 1, 1, false, { 1000, 1000 } },
@@ -420,7 +406,6 @@ static void test_unmatched(void **state)
 		{ "no transfers", -1, 1, 0, false, { 900, 1000 } },
 	};
 
-	(void)state;
 	check_changes("rank 0\n"
 		      "step 1 0 1000\n"
 		      "compute 0 900\n"
@@ -442,14 +427,13 @@ static void test_unmatched(void **state)
  * both clocks agree.
  *	rank 1 slower	receives from 800 to 830, is ready at 830 + 140 = 970
  */
-static void test_early_sender(void **state)
+TEST(test_early_sender)
 {
 	static const struct hand_change changes[] = {
 		{ "as it was", -1, 1, 1, false, { 700, 700 } },
 		{ "rank 1 slower", 1, 2, 1, false, { 1070, 1070 } },
 	};
 
-	(void)state;
 	check_changes("rank 0\n"
 		      "step 1 0 700\n"
 		      "compute 0 100\n"
@@ -474,7 +458,7 @@ static void test_early_sender(void **state)
  * played, from 500 on, and in it what rank 0 waited for takes the 100 that it took. Rank 1's part
  * is alone as well, and takes its 40.
  */
-static void test_window(void **state)
+TEST(test_window)
 {
 	static const struct hand_change changes[] = {
 		{ "as it was", -1, 1, 1, false, { 500, 500 } },
@@ -482,7 +466,6 @@ static void test_window(void **state)
 		{ "rank 1 slower", 1, 2, 1, false, { 500, 960 } },
 	};
 
-	(void)state;
 	check_changes("rank 0\n"
 		      "step 1 0 500\n"
 		      "step 2 500 1000\n"
@@ -503,7 +486,7 @@ static void test_window(void **state)
  * Between the steps 1 and 3 nothing was recorded for 100, which is no part of step 3: the steps
  * take 100 each. Its end is 300 after the begin.
  */
-static void test_gap(void **state)
+TEST(test_gap)
 {
 	const char *text = "rank 0\n"
 			   "step 1 0 100\n"
@@ -521,7 +504,6 @@ static void test_gap(void **state)
 	struct replay_graph *graph;
 	struct replay replay;
 
-	(void)state;
 	assert_int_equal(tsi_replay_graph_new(&graph, w->world, NULL), TSCOPE_OK);
 	tsi_replay(&replay, graph, NULL);
 	assert_false(replay.arena.has_failed);
@@ -539,7 +521,7 @@ static void test_gap(void **state)
  * order: rank 0 gets B ready at 300, it ends at 400, rank 0 is done at 500; rank 1 goes on at 400,
  * gets A ready at 500, goes on at 600, is done at 700.
  */
-static void test_circle(void **state)
+TEST(test_circle)
 {
 	struct rank_op ops[2][2] = {
 		{ { .start_ns = 100, .dur_ns = 100, .ready_ns = 100, .stream = 1 },
@@ -583,7 +565,6 @@ static void test_circle(void **state)
 	struct replay_graph *graph;
 	struct replay replay;
 
-	(void)state;
 	for (int rank = 0; rank < 2; rank++)
 		logs[rank] = (struct rank_log){ .rank = rank,
 						.ops = ops[rank],
@@ -600,26 +581,4 @@ static void test_circle(void **state)
 	assert_int_equal(replay.measured_ns, 500);
 	tsi_replay_deinit(&replay);
 	tsi_replay_graph_free(graph);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_rank),
-		cmocka_unit_test(test_hidden),
-		cmocka_unit_test(test_queue),
-		cmocka_unit_test(test_other_stream),
-		cmocka_unit_test(test_several_streams),
-		cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_launch_in_standstill),
-		cmocka_unit_test(test_step_in_standstill),
-		cmocka_unit_test(test_unmatched),
-		cmocka_unit_test(test_early_sender),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_circle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

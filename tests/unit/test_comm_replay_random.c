@@ -3,15 +3,10 @@
  * The replay of random worlds: those that a second, simple simulation made must come out to the ns,
  * changed or not; those of absurd numbers must come to an end.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "comm/replay.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
@@ -511,11 +506,10 @@ static void check_random_world(uint64_t *chance)
 	free(made);
 }
 
-static void test_random_worlds(void **state)
+TEST(test_random_worlds)
 {
 	uint64_t chance = 42;
 
-	(void)state;
 	for (int i = 0; i < 500; i++)
 		check_random_world(&chance);
 }
@@ -562,7 +556,7 @@ static void spoil(struct made_world *made, uint64_t *chance)
 }
 
 /* Nothing is expected but that it ends: the sanitizers look for the rest. */
-static void test_absurd_numbers(void **state)
+TEST(test_absurd_numbers)
 {
 	const struct replay_change changes[] = {
 		{ .transfer_scale = 1 },
@@ -576,7 +570,6 @@ static void test_absurd_numbers(void **state)
 	struct pace pace = even_pace();
 	uint64_t chance = 99;
 
-	(void)state;
 	for (int round = 0; round < 1000; round++) {
 		struct replay_graph *graph;
 
@@ -600,7 +593,7 @@ static void test_absurd_numbers(void **state)
 	}
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
 	uint64_t chance = 7;
 	struct plan *plan = malloc(sizeof(*plan));
@@ -608,7 +601,6 @@ static void test_no_memory(void **state)
 	struct made_world *made = malloc(sizeof(*made));
 	struct pace pace = even_pace();
 
-	(void)state;
 	assert_true(plan && outcome && made);
 	make_plan(plan, &chance);
 	carry_out(plan, &pace, outcome);
@@ -631,15 +623,4 @@ static void test_no_memory(void **state)
 	free(plan);
 	free(outcome);
 	free(made);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_worlds),
-		cmocka_unit_test(test_absurd_numbers),
-		cmocka_unit_test(test_no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

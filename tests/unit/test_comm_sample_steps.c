@@ -2,15 +2,12 @@
 /* Which points of logs stay where there are too many: whole steps, chosen evenly (sample_steps.h). */
 #include "comm/sample_steps.h"
 
+#include "check.h"
 #include "fail_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { STEPS = 12, RANKS = 3, STEP_NS = 1000, MAX_TEXT = 4096 };
 
@@ -84,12 +81,11 @@ static void deinit_logs(struct rank_log logs[RANKS])
 }
 
 /* 111 points are few enough. */
-static void few_points_stay(void **state)
+TEST(few_points_stay)
 {
 	struct rank_log logs[RANKS];
 	struct step_sample sample;
 
-	(void)state;
 	init_logs(logs);
 	sample = tsi_rank_logs_sample(logs, RANKS, 111);
 	assert_int_equal(sample.of, 0);
@@ -102,14 +98,13 @@ static void few_points_stay(void **state)
  * Rank 1 has no step 100 and its 101 is a warm-up, the others have no 112: 102 to 111 are common,
  * ten. 20 points are those of two: the third and the eighth of these stand for five each.
  */
-static void steps_are_chosen_evenly(void **state)
+TEST(steps_are_chosen_evenly)
 {
 	int64_t before[STEPS][TSCOPE_BUDGET_LINE_COUNT], after[STEPS][TSCOPE_BUDGET_LINE_COUNT];
 	struct rank_log logs[RANKS];
 	struct step_sample sample;
 	char text[MAX_TEXT];
 
-	(void)state;
 	init_logs(logs);
 	tsi_rank_log_sum_steps(&logs[0], before);
 	sample = tsi_rank_logs_sample(logs, RANKS, 20);
@@ -134,12 +129,11 @@ static void steps_are_chosen_evenly(void **state)
 }
 
 /* Steps that follow one another stay one window; the last one of all ends with its END. */
-static void neighbours_stay_together(void **state)
+TEST(neighbours_stay_together)
 {
 	struct rank_log logs[RANKS];
 	char text[MAX_TEXT];
 
-	(void)state;
 	init_logs(logs);
 	/* All but one of the ten. */
 	assert_int_equal(tsi_rank_logs_sample(logs, RANKS, 84).kept, 9);
@@ -150,11 +144,10 @@ static void neighbours_stay_together(void **state)
 }
 
 /* One step stays, whatever it takes; where ranks have none in common all do. */
-static void at_least_one_stays(void **state)
+TEST(at_least_one_stays)
 {
 	struct rank_log logs[RANKS];
 
-	(void)state;
 	init_logs(logs);
 	assert_int_equal(tsi_rank_logs_sample(logs, RANKS, 0).kept, 1);
 	assert_int_equal(logs[2].point_count, 4);
@@ -167,9 +160,8 @@ static void at_least_one_stays(void **state)
 	deinit_logs(logs);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct rank_log logs[RANKS];
@@ -180,17 +172,4 @@ static void memory_ends(void **state)
 		assert_int_equal(sample.has_failed, alloc_sweep_stop(&sweep));
 		deinit_logs(logs);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_points_stay),
-		cmocka_unit_test(steps_are_chosen_evenly),
-		cmocka_unit_test(neighbours_stay_together),
-		cmocka_unit_test(at_least_one_stays),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

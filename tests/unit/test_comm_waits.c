@@ -2,15 +2,11 @@
 /* Waiting and transfer: sums over the capture, and what exposed communication is made of. */
 #include "comm/world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 #include "world_text.h"
@@ -146,7 +142,7 @@ static void check_split(const struct made *made, uint32_t rank, size_t step,
 
 /* ---- sums ---- */
 
-static void waits_are_summed(void **state)
+TEST(waits_are_summed)
 {
 	static const struct part parts[] = {
 		/* Transfer 4: they wait 6, 0, 1; rank 1 is the last. */
@@ -166,7 +162,6 @@ static void waits_are_summed(void **state)
 	};
 	struct made made;
 
-	(void)state;
 	made_init(&made);
 	for (size_t i = 0; i < TSI_COUNT_OF(parts); i++)
 		add_part(&made, parts[i]);
@@ -179,11 +174,10 @@ static void waits_are_summed(void **state)
 	made_deinit(&made);
 }
 
-static void sums_stay_at_the_largest_number(void **state)
+TEST(sums_stay_at_the_largest_number)
 {
 	struct made made;
 
-	(void)state;
 	made_init(&made);
 	for (uint32_t i = 0; i < 2; i++) {
 		add_part(&made, (struct part){ 0, 0, INT64_MAX, i });
@@ -198,7 +192,7 @@ static void sums_stay_at_the_largest_number(void **state)
 
 /* ---- exposed communication ---- */
 
-static void exposed_time_is_divided(void **state)
+TEST(exposed_time_is_divided)
 {
 	static const struct part parts[] = {
 		/* Transfer 5: rank 0 waits in [10,25), transfers in [25,30). */
@@ -209,7 +203,6 @@ static void exposed_time_is_divided(void **state)
 	};
 	struct made made;
 
-	(void)state;
 	made_init(&made);
 	for (size_t i = 0; i < TSI_COUNT_OF(parts); i++)
 		add_part(&made, parts[i]);
@@ -228,7 +221,7 @@ static void exposed_time_is_divided(void **state)
 }
 
 /* While one waits on its stream, another one transfers. */
-static void transfer_goes_before_waiting(void **state)
+TEST(transfer_goes_before_waiting)
 {
 	static const struct part parts[] = {
 		{ 0, 10, 50, 0 }, /* transfer 10: [40,50) */
@@ -238,7 +231,6 @@ static void transfer_goes_before_waiting(void **state)
 	};
 	struct made made;
 
-	(void)state;
 	made_init(&made);
 	for (size_t i = 0; i < TSI_COUNT_OF(parts); i++)
 		add_part(&made, parts[i]);
@@ -290,11 +282,10 @@ static void make_chance(struct made *made, uint64_t *seed)
 	made->matches[2].is_synchronising = false;
 }
 
-static void each_instant_is_one_of_three(void **state)
+TEST(each_instant_is_one_of_three)
 {
 	uint64_t seed = 1;
 
-	(void)state;
 	for (unsigned n = 0; n < 500; n++) {
 		struct step_split expected[MAX_RANKS][2] = { 0 };
 		struct made made;
@@ -335,7 +326,7 @@ static void made_with_steps(struct made *made)
 	find_waits(made);
 }
 
-static void budgets_are_found_by_their_time(void **state)
+TEST(budgets_are_found_by_their_time)
 {
 	static const struct {
 		int64_t start_ns, wall_ns, line_ns;
@@ -359,7 +350,6 @@ static void budgets_are_found_by_their_time(void **state)
 		{ 0, 28, 9, 1, false, { 0 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series series[MAX_RANKS] = { 0 };
 		struct step_budget budget = { .start_ns = cases[i].start_ns,
@@ -382,11 +372,10 @@ static void budgets_are_found_by_their_time(void **state)
 	}
 }
 
-static void memory_may_end(void **state)
+TEST(memory_may_end)
 {
 	struct made made;
 
-	(void)state;
 	made_with_steps(&made);
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
@@ -394,19 +383,4 @@ static void memory_may_end(void **state)
 		alloc_sweep_try(&sweep, test_stage(tsi_world_find_waits, &made.world, &sweep.err));
 	}
 	made_deinit(&made);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_are_summed),
-		cmocka_unit_test(sums_stay_at_the_largest_number),
-		cmocka_unit_test(exposed_time_is_divided),
-		cmocka_unit_test(transfer_goes_before_waiting),
-		cmocka_unit_test(each_instant_is_one_of_three),
-		cmocka_unit_test(budgets_are_found_by_their_time),
-		cmocka_unit_test(memory_may_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
 /* The table of devices, and which row of it a trace's device is. */
 #include "device/device.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "device/device_table.h"
 
 #define GIB_BYTES(gib) ((int64_t)((gib)*1073741824.0))
@@ -204,18 +199,16 @@ static const struct device_case whole_devices[] = {
 	{ "Ascend910A", 0, 0, "Ascend910A" },
 };
 
-static void real_and_whole_devices(void **state)
+TEST(real_and_whole_devices)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(real_devices); i++)
 		check_match(&real_devices[i], 1);
 	for (size_t i = 0; i < TSI_COUNT_OF(whole_devices); i++)
 		check_match(&whole_devices[i], 1);
 }
 
-static void other_products(void **state)
+TEST(other_products)
 {
-	(void)state;
 	static const struct device_case cases[] = {
 		{ "NVIDIA T400", 6, GIB_BYTES(2), NULL },
 		{ "NVIDIA T4G", 40, GIB_BYTES(14.6), NULL },
@@ -279,9 +272,8 @@ static void other_products(void **state)
 		check_match(&cases[i], 1);
 }
 
-static void partitions(void **state)
+TEST(partitions)
 {
-	(void)state;
 	static const struct {
 		struct device_case device;
 		double part;
@@ -316,9 +308,8 @@ static void partitions(void **state)
 		check_match(&cases[i].device, cases[i].part);
 }
 
-static void told_by_traits(void **state)
+TEST(told_by_traits)
 {
-	(void)state;
 	assert_true(find(&(struct device_case){ "", 304, 206141652992, NULL }).is_by_traits);
 	assert_true(find(&(struct device_case){ "AMD Radeon Graphics", 104, 68702699520, NULL })
 			    .is_by_traits);
@@ -327,9 +318,8 @@ static void told_by_traits(void **state)
 	assert_false(find(&(struct device_case){ "", 7, 1, NULL }).is_by_traits);
 }
 
-static void near_names(void **state)
+TEST(near_names)
 {
-	(void)state;
 	static const struct {
 		const char *name, *near;
 	} cases[] = {
@@ -354,9 +344,8 @@ static void near_names(void **state)
 }
 
 /* The table has the name, whether or not it is one of those. */
-static void listed_names(void **state)
+TEST(listed_names)
 {
-	(void)state;
 	static const struct {
 		struct device_case device;
 		bool is_listed;
@@ -378,9 +367,8 @@ static void listed_names(void **state)
 }
 
 /* What cannot be a device is not known, and nothing breaks. */
-static void hostile_traits(void **state)
+TEST(hostile_traits)
 {
-	(void)state;
 	static const int64_t numbers[] = { INT64_MIN, -1, 0, 1, INT64_MAX };
 	static const char *const names[] = { "NVIDIA H100 PCIe", "", "MIG", "|", " || ",
 					     "gb 0gb -1gb" };
@@ -412,9 +400,8 @@ static void hostile_traits(void **state)
 	}
 }
 
-static void rows_are_found(void **state)
+TEST(rows_are_found)
 {
-	(void)state;
 	for (size_t i = 0; i < tscope_device_count(); i++) {
 		const struct tscope_device *device = tscope_device(i);
 		const struct device_case own = { device->name, device->sm_count,
@@ -425,9 +412,8 @@ static void rows_are_found(void **state)
 }
 
 /* A driver's name for each row stands in the cases above. */
-static void rows_have_cases(void **state)
+TEST(rows_have_cases)
 {
-	(void)state;
 	for (size_t i = 0; i < tscope_device_count(); i++) {
 		bool is_found = false;
 
@@ -441,9 +427,8 @@ static void rows_have_cases(void **state)
 	}
 }
 
-static void precision_names(void **state)
+TEST(precision_names)
 {
-	(void)state;
 	static const char *const names[] = { "unknown", "fp64", "fp32", "tf32", "fp16",
 					     "bf16",    "fp8",  "int8", "fp4" };
 
@@ -451,22 +436,4 @@ static void precision_names(void **state)
 	for (int i = 0; i < TSCOPE_PRECISION_COUNT; i++)
 		assert_string_equal(tscope_precision_name((enum tscope_precision)i), names[i]);
 	assert_string_equal(tscope_precision_name(TSCOPE_PRECISION_COUNT), "unknown");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_and_whole_devices),
-		cmocka_unit_test(other_products),
-		cmocka_unit_test(partitions),
-		cmocka_unit_test(told_by_traits),
-		cmocka_unit_test(near_names),
-		cmocka_unit_test(listed_names),
-		cmocka_unit_test(hostile_traits),
-		cmocka_unit_test(rows_are_found),
-		cmocka_unit_test(rows_have_cases),
-		cmocka_unit_test(precision_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

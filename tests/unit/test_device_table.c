@@ -2,15 +2,10 @@
 /* The rows of the table of devices: figures that fit together, and follow from units and clocks. */
 #include <tscope/device.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 static double peak(const struct tscope_device *device, enum tscope_precision precision)
 {
@@ -38,9 +33,8 @@ static bool has_halves(const struct tscope_device *device)
 	return !device->has_plain_cores_only || half_peak(device) > 0;
 }
 
-static void rows_are_whole(void **state)
+TEST(rows_are_whole)
 {
-	(void)state;
 	for (size_t i = 0; i < tscope_device_count(); i++) {
 		const struct tscope_device *device = tscope_device(i);
 
@@ -60,9 +54,8 @@ static void rows_are_whole(void **state)
 	assert_null(tscope_device(tscope_device_count()));
 }
 
-static void peaks_of_precisions(void **state)
+TEST(peaks_of_precisions)
 {
-	(void)state;
 	for (size_t i = 0; i < tscope_device_count(); i++) {
 		const struct tscope_device *device = tscope_device(i);
 		double fp64 = peak(device, TSCOPE_PRECISION_FP64);
@@ -97,9 +90,8 @@ static bool is_of_turing(const struct tscope_device *device)
 }
 
 /* Where there is one of the two, or both differ; elsewhere they are the same. */
-static void peaks_of_16_bits(void **state)
+TEST(peaks_of_16_bits)
 {
-	(void)state;
 	static const struct {
 		const char *row;
 		double fp16, bf16;
@@ -133,9 +125,8 @@ static void peaks_of_16_bits(void **state)
 }
 
 /* 16-bit peak = units x FLOP per unit and clock x clock. */
-static void peaks_are_reproduced(void **state)
+TEST(peaks_are_reproduced)
 {
-	(void)state;
 	static const struct {
 		const char *row;
 		double flops_per_clock, ghz;
@@ -251,16 +242,4 @@ static void peaks_are_reproduced(void **state)
 	}
 	assert_int_equal(reproduced, TSI_COUNT_OF(cases));
 	assert_int_equal(with_units, TSI_COUNT_OF(cases) + 1); /* an H20 is held below its clock */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_whole),
-		cmocka_unit_test(peaks_of_precisions),
-		cmocka_unit_test(peaks_of_16_bits),
-		cmocka_unit_test(peaks_are_reproduced),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,12 @@
 /* Snapshots of two sides: allocation sites, segments, and figures that no honest file has. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 #define SITE(device, site, peak, end, count)                                                       \
@@ -34,7 +31,7 @@ static const char segment_facts[] =
 static const char segment_columns[] =
 	"allocation_changes.segments: side device address pool kind reserved_bytes allocated_bytes";
 
-static void test_sites(void **state)
+TEST(test_sites)
 {
 	struct compared *c =
 		compare("snapshot.peak_allocated_bytes 700\n"          /* */
@@ -52,7 +49,6 @@ static void test_sites(void **state)
 						SITE("0", "same.py:4 s", "5", "5", "1")
 							SITE("0", "peak.py:5 p", "250", "0", "0"));
 
-	(void)state;
 	/*
 	 * Live: 100 + 50 + 10 + 40 + 5 = 205 in 9 blocks, 70 + 160 + 4 + 40 + 5 = 279 in 8.
 	 * All sites but one changed in some way.
@@ -69,7 +65,7 @@ static void test_sites(void **state)
 	compared_free(c);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
 	static const struct {
 		const char *a, *b, *sites;
@@ -100,7 +96,6 @@ static void test_places(void **state)
 		  SITE("0", "", "4", "5", "1"), "0  grew 1\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_table(&c->result, few_columns, cases[i].sites);
@@ -109,7 +104,7 @@ static void test_places(void **state)
 }
 
 /* Sums and differences stay at the last number that there is. */
-static void test_hostile_figures(void **state)
+TEST(test_hostile_figures)
 {
 	struct compared *c = compare(
 		"snapshot.peak_allocated_bytes " LARGEST
@@ -118,7 +113,6 @@ static void test_hostile_figures(void **state)
 		"snapshot.peak_allocated_bytes " LOWEST "\n" SITE("0", "f", LOWEST, LOWEST, LOWEST)
 			SITE("0", "h", LARGEST, LARGEST, "-1") SITE("0", "i", "0", LOWEST, "0"));
 
-	(void)state;
 	/* f: -2^63 - (2^63 - 1); h: 2^63 - 1 + 2^63; i: -2^63 */
 	check_table(&c->result, few_columns,
 		    "0 f shrank " LOWEST "\n"
@@ -132,14 +126,13 @@ static void test_hostile_figures(void **state)
 	compared_free(c);
 }
 
-static void test_one_side(void **state)
+TEST(test_one_side)
 {
 	static const char snapshot[] =
 		"snapshot.peak_allocated_bytes 7\n" SITE("0", "f", "7", "5", "1")
 			SEGMENT("0", "0x10", "5");
 	struct compared *c = compare(snapshot, "step_time.count 3\n");
 
-	(void)state;
 	check_facts(&c->result, all_facts, "5 - - 7 - - 1 - -");
 	check_facts(&c->result, segment_facts, "- - -");
 	check_table(&c->result, few_columns, "");
@@ -155,13 +148,12 @@ static void test_one_side(void **state)
 }
 
 /* Snapshots without anything live, and one that does not know its peak. */
-static void test_empty_and_doubts(void **state)
+TEST(test_empty_and_doubts)
 {
 	struct compared *c = compare("snapshot.device_count 1\n"
 				     "! snapshot.peak_allocated_bytes entries are lost\n",
 				     "snapshot.peak_allocated_bytes 0\n");
 
-	(void)state;
 	check_facts(&c->result, all_facts, "0 0 0 - 0 - 0 0 0");
 	check_facts(&c->result, segment_facts, "0 0 0");
 	check_doubt(&c->result, "allocation_changes.a_peak_bytes", "entries are lost");
@@ -170,7 +162,7 @@ static void test_empty_and_doubts(void **state)
 	compared_free(c);
 }
 
-static void test_segments(void **state)
+TEST(test_segments)
 {
 	static const struct {
 		const char *a, *b, *counts, *segments;
@@ -199,7 +191,6 @@ static void test_segments(void **state)
 		  "1 0 2", "b 0 0x10 large plain 5 64\nb 0 0x10 large plain 5 64\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_facts(&c->result, segment_facts, cases[i].counts);
@@ -208,29 +199,13 @@ static void test_segments(void **state)
 	}
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
 	struct compared *c = compare(SITE("0", "f", "9", "2", "1") SEGMENT("0", "0x10", "5"),
 				     SITE("0", "g", "9", "2", "1") SEGMENT("0", "0x10", "5")
 					     SEGMENT("0", "0x20", "5"));
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
-	(void)state;
 	sweep_analyzer("allocation_changes", &scope, 4); /* sites and segments, and both tables */
 	compared_free(c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_hostile_figures),
-		cmocka_unit_test(test_one_side),
-		cmocka_unit_test(test_empty_and_doubts),
-		cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,16 +6,13 @@
 #include "diff_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 static const char line_columns[] = "explanation.lines: line a_ns b_ns change_ns";
@@ -67,9 +64,8 @@ static void check_case(const struct pair_case *expected)
  * The last step of B is 900 longer: the step and its compute do not change for sure, the stall
  * does, from 10 to 40 in every step. Of the kernels, gemm is as it was and add is new.
  */
-static void a_line_may_be_certain_where_the_step_is_not(void **state)
+TEST(a_line_may_be_certain_where_the_step_is_not)
 {
-	(void)state;
 	struct compared *c = compare(
 		SIX_STEPS("100 line_compute_ns=90", " line_data_stall_ns=10",
 			  "101 line_compute_ns=91")
@@ -104,9 +100,8 @@ static void a_line_may_be_certain_where_the_step_is_not(void **state)
 }
 
 /* Causes that neither side has, or only one says, are left out. */
-static void idle_lines_have_causes(void **state)
+TEST(idle_lines_have_causes)
 {
-	(void)state;
 	struct compared *c = compare(
 		STEP("100") BUDGET("1", "80", "0", "20") "idle.python_ns 10\nidle.data_ns 20\n"
 							 "idle.gc_ns 0\nidle.sync_ns 5\n",
@@ -127,9 +122,8 @@ static void idle_lines_have_causes(void **state)
  * itself (67, 17, 17) would sum to 101. B: 361, mean 120; sums 260, 310 and 361, thirds 87, 103 and
  * 120. Parts do the same from where their line begins: 150 and 200 of the first are 50 and 67.
  */
-static void means_sum_exactly(void **state)
+TEST(means_sum_exactly)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		"series.steps step=0 mark=warmup time_ns=1000\n"
 		"series.steps step=1 time_ns=100\nseries.steps step=2 time_ns=100\n"
@@ -158,9 +152,8 @@ static void means_sum_exactly(void **state)
 }
 
 /* The rank's own records are of other steps than its trace. */
-static void what_the_trace_does_not_hold_is_outside(void **state)
+TEST(what_the_trace_does_not_hold_is_outside)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		STEP("100") BUDGET("1", "80", "0", "0") "breakdown.step_count 1\n" PART(
 			"compute", "kernel", "gemm", "80"),
@@ -182,9 +175,8 @@ static const char host_only[] =
 			   "host.data", "loader", "next", "5")
 			   PART("host.forward", "operator", "aten::mm", "10");
 
-static void hosts_have_lines_of_their_own(void **state)
+TEST(hosts_have_lines_of_their_own)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		host_only,
 		STEP("19") "budget.step_count 1\nbudget.host.data_total_ns 9\n"
@@ -206,9 +198,8 @@ static void hosts_have_lines_of_their_own(void **state)
  * 64 / 2 = 32, one less than their sum: it is the last phase with a name of the job's own that has
  * it.
  */
-static void phases_are_summed_from_the_steps(void **state)
+TEST(phases_are_summed_from_the_steps)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		"series.steps step=1 time_ns=31 phase_forward_ns=20\n"
 		"series.steps step=2 time_ns=33 phase_forward_ns=21\n"
@@ -228,7 +219,7 @@ static void phases_are_summed_from_the_steps(void **state)
 }
 
 /* More than rounding: phases that were not written down (a report that was cut). */
-static void what_no_phase_tells_is_outside(void **state)
+TEST(what_no_phase_tells_is_outside)
 {
 	static const struct pair_case cases[] = {
 		{ STEP("100 phase_forward_ns=60"), STEP("110 phase_forward_ns=60"),
@@ -242,15 +233,13 @@ static void what_no_phase_tells_is_outside(void **state)
 		  "phases 100 100 0", "eval 37 40 3\noutside 3 0 -3\nforward 60 60 0\n", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		check_case(&cases[i]);
 }
 
 /* Devices on one side, only the host on the other: what both have are phases. */
-static void sides_are_compared_by_what_both_have(void **state)
+TEST(sides_are_compared_by_what_both_have)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		STEP("15 phase_forward_ns=15") BUDGET("1", "15", "0", "0"),
 		host_only,
@@ -261,7 +250,7 @@ static void sides_are_compared_by_what_both_have(void **state)
 	});
 }
 
-static void nothing_is_explained_without_times(void **state)
+TEST(nothing_is_explained_without_times)
 {
 	static const char *const texts[] = {
 		"steps.counted_count 3\n",
@@ -270,7 +259,6 @@ static void nothing_is_explained_without_times(void **state)
 		"series.steps step=1 time_ns=0\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++) {
 		struct compared *c = compare(texts[i], STEP("5 phase_forward_ns=5"));
 		check_facts(&c->result, sums, "- - - -");
@@ -285,9 +273,8 @@ static void nothing_is_explained_without_times(void **state)
  * 40 + 30 + 20 + 10 = 100 become 50 + 25 + 12 + 9 + 6 = 102. What launched `flash` no longer does,
  * and launches two others.
  */
-static void parts_are_matched(void **state)
+TEST(parts_are_matched)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		STEP("100") BUDGET("1", "100", "0", "0") "breakdown.step_count 1\n" PART(
 			"compute", "kernel", "gemm", "40") PART("compute", "kernel", "add", "30")
@@ -321,9 +308,8 @@ static void parts_are_matched(void **state)
 }
 
 /* One name in two lines or of two kinds is not one part; a name twice in a line is. */
-static void parts_stay_in_their_line(void **state)
+TEST(parts_stay_in_their_line)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		STEP("100") BUDGET("1", "60", "0", "40") "breakdown.step_count 1\n" PART(
 			"compute", "kernel", "x", "50") PART("compute", "kernel", "x", "10")
@@ -344,9 +330,8 @@ static void parts_stay_in_their_line(void **state)
  * Two windows, of which the first alone is broken down: 90 ns of its step are known, of the mean
  * step 100. Of B 95 of 110.
  */
-static void what_is_not_broken_down_has_no_name(void **state)
+TEST(what_is_not_broken_down_has_no_name)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		STEP("100") BUDGET("2", "200", "0", "0") "breakdown.step_count 1\n" PART(
 			"compute", "kernel", "gemm", "90"),
@@ -360,9 +345,8 @@ static void what_is_not_broken_down_has_no_name(void **state)
 }
 
 /* Of A everything is broken down, so that B's rest has nothing to be matched with. */
-static void what_has_no_name_is_never_new(void **state)
+TEST(what_has_no_name_is_never_new)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		STEP("100") BUDGET("1", "100", "0", "0") "breakdown.step_count 1\n" PART(
 			"compute", "kernel", "gemm", "100"),
@@ -375,9 +359,8 @@ static void what_has_no_name_is_never_new(void **state)
 	});
 }
 
-static void sides_without_breakdown_have_lines_only(void **state)
+TEST(sides_without_breakdown_have_lines_only)
 {
-	(void)state;
 	check_case(&(struct pair_case){
 		STEP("100") BUDGET("1", "100", "0", "0"),
 		STEP("90") BUDGET("1", "90", "0", "0") "breakdown.step_count 1\n" PART(
@@ -415,7 +398,7 @@ static const char *steps_of(char *text, size_t size, int64_t compute_ns, int ste
 	return text;
 }
 
-static void lines_are_tested_over_the_steps(void **state)
+TEST(lines_are_tested_over_the_steps)
 {
 	static const struct {
 		int64_t a_ns, b_ns;
@@ -429,7 +412,6 @@ static void lines_are_tested_over_the_steps(void **state)
 	};
 	char a[4096], b[4096];
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c =
 			compare(steps_of(a, sizeof(a), cases[i].a_ns, cases[i].step_count),
@@ -440,12 +422,11 @@ static void lines_are_tested_over_the_steps(void **state)
 }
 
 /* No steps to test by: the part of the step that its trace does not hold. */
-static void what_has_no_steps_is_not_tested(void **state)
+TEST(what_has_no_steps_is_not_tested)
 {
 	struct compared *c = compare(STEP("100") BUDGET("1", "90", "0", "0"),
 				     STEP("120") BUDGET("1", "90", "0", "0"));
 
-	(void)state;
 	check_table(&c->result, "explanation.lines: line change_ns verdict",
 		    "outside 20 not_tested\ncompute 0 same\n");
 	compared_free(c);
@@ -494,9 +475,8 @@ static const struct side_text other_slow = {
 		   RANK("120", "90", "30") },
 };
 
-static void the_rank_that_others_wait_for_is_explained(void **state)
+TEST(the_rank_that_others_wait_for_is_explained)
 {
-	(void)state;
 	check_ranks(&(struct rank_case){ even, one_slow, "2 2 0 2 100 120 yes 22 1",
 					 "compute 90 112 22\nexposed_comm 10 8 -2\n" });
 	/* The run got faster: what made it slow before is explained. */
@@ -507,7 +487,7 @@ static void the_rank_that_others_wait_for_is_explained(void **state)
 	check_ranks(&(struct rank_case){ one_slow, other_slow, "1 1 2 1 120 120 no 22 0", NULL });
 }
 
-static void a_rank_may_be_missing(void **state)
+TEST(a_rank_may_be_missing)
 {
 	static const struct side_text two = {
 		.whole = "step_time.mean_ns 100\n",
@@ -516,7 +496,6 @@ static void a_rank_may_be_missing(void **state)
 	static const struct side_text alone = { .whole = "step_time.mean_ns 100\n" RANK("100", "95",
 											"5") };
 
-	(void)state;
 	/* A has no rank 2: its own critical one is the next best. */
 	check_ranks(&(struct rank_case){ two, one_slow, "1 2 1 2 100 120 - - 1", NULL });
 	/* Rank 0 alone is compared with rank 0, whoever makes that run slow; and the other way. */
@@ -557,9 +536,8 @@ static const char *is_one_rank(int step, int own, int other)
 	return said;
 }
 
-static void one_rank_is_set_apart_by_thresholds(void **state)
+TEST(one_rank_is_set_apart_by_thresholds)
 {
-	(void)state;
 	/* At least half of the change of the step. */
 	assert_string_equal(is_one_rank(100, 50, 0), "yes");
 	assert_string_equal(is_one_rank(101, 50, 0), "no");
@@ -580,7 +558,7 @@ static void one_rank_is_set_apart_by_thresholds(void **state)
 /* ---- robustness ---- */
 
 /* Figures that no run has: sums stay at the ends of what there is. */
-static void absurd_figures_are_survived(void **state)
+TEST(absurd_figures_are_survived)
 {
 	static const char *const texts[] = {
 		STEP("9223372036854775807")
@@ -618,14 +596,13 @@ static void absurd_figures_are_survived(void **state)
 			  "3\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++)
 		for (size_t j = 0; j < TSI_COUNT_OF(texts); j++)
 			compared_free(compare(texts[i], texts[j]));
 }
 
 /* Runs this analyzer alone. */
-static void failing_allocations_are_reported(void **state)
+TEST(failing_allocations_are_reported)
 {
 	static const char a[] = RANK("100", "90", "10") "breakdown.step_count 1\n" PART(
 		"compute", "kernel", "gemm", "90")
@@ -642,37 +619,7 @@ static void failing_allocations_are_reported(void **state)
 	struct compared *c = compare_sides(&(struct side_text){ .whole = a, .ranks = { a, a } },
 					   &(struct side_text){ .whole = b, .ranks = { b, b } });
 
-	(void)state;
 	struct analysis_scope scope = { .comparison = &c->comparison };
 	sweep_analyzer("explanation", &scope, 10);
 	compared_free(c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_may_be_certain_where_the_step_is_not),
-		cmocka_unit_test(idle_lines_have_causes),
-		cmocka_unit_test(means_sum_exactly),
-		cmocka_unit_test(what_the_trace_does_not_hold_is_outside),
-		cmocka_unit_test(hosts_have_lines_of_their_own),
-		cmocka_unit_test(phases_are_summed_from_the_steps),
-		cmocka_unit_test(what_no_phase_tells_is_outside),
-		cmocka_unit_test(sides_are_compared_by_what_both_have),
-		cmocka_unit_test(nothing_is_explained_without_times),
-		cmocka_unit_test(parts_are_matched),
-		cmocka_unit_test(parts_stay_in_their_line),
-		cmocka_unit_test(what_is_not_broken_down_has_no_name),
-		cmocka_unit_test(what_has_no_name_is_never_new),
-		cmocka_unit_test(sides_without_breakdown_have_lines_only),
-		cmocka_unit_test(lines_are_tested_over_the_steps),
-		cmocka_unit_test(what_has_no_steps_is_not_tested),
-		cmocka_unit_test(the_rank_that_others_wait_for_is_explained),
-		cmocka_unit_test(a_rank_may_be_missing),
-		cmocka_unit_test(one_rank_is_set_apart_by_thresholds),
-		cmocka_unit_test(absurd_figures_are_survived),
-		cmocka_unit_test(failing_allocations_are_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
 /* Every fact of two sides: which are sums, which are left out, and what each is judged by. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analyze/analysis.h"
 #include "analyze/analyzer_table.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "diff/fact_basis.h"
 
 /* ---- which facts are what: a new one is to be looked at ---- */
@@ -60,9 +55,8 @@ static void check_list(bool (*matches)(size_t analyzer, size_t fact, int wanted)
 	assert_string_equal(list, expected);
 }
 
-static void sums_are_known(void **state)
+TEST(sums_are_known)
 {
-	(void)state;
 	check_list(is_total, TSCOPE_TOTAL_STEPS,
 		   "budget: wall_total_ns useful_compute_total_ns compute_overhead_total_ns "
 		   "compute_total_ns "
@@ -150,9 +144,8 @@ static bool has_basis(size_t analyzer, size_t fact, int wanted)
 	return (int)judgement_of(analyzer, fact).basis == wanted;
 }
 
-static void who_where_and_when_are_left_out(void **state)
+TEST(who_where_and_when_are_left_out)
 {
-	(void)state;
 	check_list(has_basis, BASIS_LEFT_OUT,
 		   "integrity: path\n"
 		   "breakdown: wall_total_ns step_count\n"
@@ -168,9 +161,8 @@ static void who_where_and_when_are_left_out(void **state)
 		   "provenance: name started_s\n");
 }
 
-static void what_is_judged_by_the_steps_is_known(void **state)
+TEST(what_is_judged_by_the_steps_is_known)
 {
-	(void)state;
 	check_list(has_basis, BASIS_STEP,
 		   "step_time: mean_ns steps_per_second\n"
 		   "efficiency: wall_ns mean_wall_ns\n"
@@ -183,9 +175,8 @@ static void what_is_judged_by_the_steps_is_known(void **state)
 }
 
 /* Columns of series.steps; those that it has not are of figures that are not tested. */
-static void parts_have_their_columns(void **state)
+TEST(parts_have_their_columns)
 {
-	(void)state;
 	static const struct {
 		const char *id;
 		enum fact_basis basis;
@@ -229,9 +220,8 @@ static void check_rows(const struct list_case *cases, size_t count)
 	}
 }
 
-static void kinds_of_figures(void **state)
+TEST(kinds_of_figures)
 {
-	(void)state;
 	static const struct list_case cases[] = {
 		/* No time: what differs does not do so by chance. */
 		{ "snapshot.reserved_bytes 100\nsnapshot.alloc_conf x\n"
@@ -276,9 +266,8 @@ static void kinds_of_figures(void **state)
 /*
  * 30 kernels in 10 steps are 3 a step, 45 in 15 are as many; 46 are more, but captures have ends.
  */
-static void sums_are_of_a_step(void **state)
+TEST(sums_are_of_a_step)
 {
-	(void)state;
 	static const struct list_case cases[] = {
 		{ "steps.count 10\nkernels.count 30\nkernels.total_ns 105\nkernels.name_count 4\n",
 		  "steps.count 15\nkernels.count 45\nkernels.total_ns 151\nkernels.name_count 5\n",
@@ -327,9 +316,8 @@ static void sums_are_of_a_step(void **state)
 	"step_time.steps_per_second no 1 0.9 -0.1 -0.1 " verdict "\n"
 
 /* Six steps that never vary: a difference is certain. Two: nothing is. */
-static void figures_of_the_step_time_are_judged_by_it(void **state)
+TEST(figures_of_the_step_time_are_judged_by_it)
 {
-	(void)state;
 	static const struct list_case cases[] = {
 		{ A_STEP SIX("100"), B_STEP SIX("110"), STEP_ROWS("changed") },
 		{ A_STEP STEP(0, "100"), B_STEP STEP(0, "110"), STEP_ROWS("undecided") },
@@ -345,9 +333,8 @@ static void figures_of_the_step_time_are_judged_by_it(void **state)
 }
 
 /* The steps are shorter for certain and the figure is larger: no change, and that p is not its. */
-static void a_change_the_other_way_has_no_p_value(void **state)
+TEST(a_change_the_other_way_has_no_p_value)
 {
-	(void)state;
 	struct compared *c = compare(A_STEP SIX("110"), B_STEP SIX("100"));
 
 	check_table(&c->result, "fact_changes.list: fact verdict p_value",
@@ -361,9 +348,8 @@ static void a_change_the_other_way_has_no_p_value(void **state)
  * 40 steps of 100, and 36 of 90 with 4 of 400: the mean is 121, but may be so by chance; the
  * typical step is 10 faster for certain.
  */
-static void mean_and_median_are_judged_each_by_itself(void **state)
+TEST(mean_and_median_are_judged_each_by_itself)
 {
-	(void)state;
 	int64_t a_ns[40], b_ns[40];
 	char a[8192] = "step_time.mean_ns 100\nstep_time.p50_ns 100\n";
 	char b[8192] = "step_time.mean_ns 121\nstep_time.p50_ns 90\n";
@@ -382,9 +368,8 @@ static void mean_and_median_are_judged_each_by_itself(void **state)
 	compared_free(c);
 }
 
-static void parts_shares_and_memory_are_tested(void **state)
+TEST(parts_shares_and_memory_are_tested)
 {
-	(void)state;
 	static const struct list_case cases[] = {
 		/* The phase is as long as before; its share of a longer step is smaller. */
 		{ "step_time.mean_ns 100\nstep_time.phase.data_ns 20\n"
@@ -418,9 +403,8 @@ static void parts_shares_and_memory_are_tested(void **state)
 #define FLOPS(flops, mfu) "efficiency.mfu " #mfu "\nefficiency.flops_per_step " #flops "\n"
 
 /* Utilisation falls because steps are longer: only if nothing else is different. */
-static void utilisation_is_judged_by_the_step_time(void **state)
+TEST(utilisation_is_judged_by_the_step_time)
 {
-	(void)state;
 	static const struct list_case cases[] = {
 		{ "step_time.mean_ns 100\n" FLOPS(7, 0.5) SIX("100"),
 		  "step_time.mean_ns 110\n" FLOPS(7, 0.4) SIX("110"),
@@ -437,9 +421,8 @@ static void utilisation_is_judged_by_the_step_time(void **state)
 	check_rows(cases, TSI_COUNT_OF(cases));
 }
 
-static void figures_in_doubt_are_not_tested(void **state)
+TEST(figures_in_doubt_are_not_tested)
 {
-	(void)state;
 	struct compared *c = compare("snapshot.block_count 3\nsnapshot.segment_count 1\n",
 				     "snapshot.block_count 4\nsnapshot.segment_count 1\n"
 				     "! snapshot cut short\n! snapshot.oom_cause no stacks\n");
@@ -454,9 +437,8 @@ static void figures_in_doubt_are_not_tested(void **state)
  * Of several ranks what the run has no figure of its own for is the lowest rank's, and judged by
  * that rank's steps: the run got slower, rank 0 did not.
  */
-static void figures_of_the_lowest_rank_are_judged_by_it(void **state)
+TEST(figures_of_the_lowest_rank_are_judged_by_it)
 {
-	(void)state;
 	struct side_text a = {
 		.whole = "step_time.mean_ns 100\nefficiency.mean_wall_ns 50\n"
 			 "budget.step_count 6\nbudget.wall_total_ns 600\n" SIX("100"),
@@ -479,9 +461,8 @@ static void figures_of_the_lowest_rank_are_judged_by_it(void **state)
 	compared_free(c);
 }
 
-static void all_is_counted(void **state)
+TEST(all_is_counted)
 {
-	(void)state;
 	struct compared *c =
 		compare(A_STEP SIX("100") "snapshot.block_count 3\nsnapshot.oom_count "
 					  "1\nkernels.name_count 2\n",
@@ -502,26 +483,4 @@ static void all_is_counted(void **state)
 		    "snapshot.oom_count count -\n"
 		    "kernels.name_count count -\n");
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_are_known),
-		cmocka_unit_test(who_where_and_when_are_left_out),
-		cmocka_unit_test(what_is_judged_by_the_steps_is_known),
-		cmocka_unit_test(parts_have_their_columns),
-		cmocka_unit_test(kinds_of_figures),
-		cmocka_unit_test(sums_are_of_a_step),
-		cmocka_unit_test(figures_of_the_step_time_are_judged_by_it),
-		cmocka_unit_test(a_change_the_other_way_has_no_p_value),
-		cmocka_unit_test(mean_and_median_are_judged_each_by_itself),
-		cmocka_unit_test(parts_shares_and_memory_are_tested),
-		cmocka_unit_test(utilisation_is_judged_by_the_step_time),
-		cmocka_unit_test(figures_in_doubt_are_not_tested),
-		cmocka_unit_test(figures_of_the_lowest_rank_are_judged_by_it),
-		cmocka_unit_test(all_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

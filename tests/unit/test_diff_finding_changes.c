@@ -2,15 +2,12 @@
 /* Findings of two sides: which are new, gone, worse or better, and of which B cannot tell. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analyze/analyzer_table.h"
 #include "analyze/fact_sheet.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 /* Steps of 100 ms, as the rules of TIMING.* see them. */
@@ -34,7 +31,7 @@
 static const char all_columns[] = "finding_changes.list: change id a_severity b_severity gain_ns";
 static const char all_counts[] = "finding_changes: new_count gone_count worse_count better_count";
 
-static void test_changes(void **state)
+TEST(test_changes)
 {
 	static const struct {
 		const char *a, *b, *list, *counts;
@@ -61,7 +58,6 @@ static void test_changes(void **state)
 		{ "", "", "", "0 0 0 0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_table(&c->result, all_columns, cases[i].list);
@@ -71,7 +67,7 @@ static void test_changes(void **state)
 }
 
 /* The wait of A is told by EFFICIENCY.RECOVERABLE, that of B by its own rule. */
-static void test_told_by_another(void **state)
+TEST(test_told_by_another)
 {
 	static const struct {
 		const char *a, *b, *list, *counts;
@@ -87,7 +83,6 @@ static void test_told_by_another(void **state)
 		  "0 0 0 0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_table(&c->result, all_columns, cases[i].list);
@@ -96,11 +91,10 @@ static void test_told_by_another(void **state)
 	}
 }
 
-static void test_titles(void **state)
+TEST(test_titles)
 {
 	struct compared *c = compare(WAITS_SOME, WAITS_MUCH);
 
-	(void)state;
 	check_table(&c->result, "finding_changes.list: title",
 		    "step time varies: its standard deviation is 0.60 times the mean\n"
 		    "waiting for data takes 50.0 % of the step\n"
@@ -109,7 +103,7 @@ static void test_titles(void **state)
 }
 
 /* What B cannot tell of is not gone. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
 	static const char optimizer[] = "step_time.phase.optimizer_ratio 0.2\n";
 	static const char no_optimizer[] = "step_time.phase.optimizer_ratio 0.1\n";
@@ -130,7 +124,6 @@ static void test_lost(void **state)
 		{ "", no_optimizer, "", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_table(&c->result, "finding_changes.list: change id", cases[i].list);
@@ -139,24 +132,12 @@ static void test_lost(void **state)
 	}
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
 	struct compared *c =
 		compare(WAITS_SOME "efficiency.top_recoverable_ratio 0.1\n", WAITS_MUCH);
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
-	(void)state;
 	sweep_analyzer("finding_changes", &scope, 3); /* room for all, the list, what is lost */
 	compared_free(c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes),     cmocka_unit_test(test_told_by_another),
-		cmocka_unit_test(test_titles),      cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* More than two runs: a row for each, and where their figures changed. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 
 static struct tscope_value whole(int64_t number)
 {
@@ -17,9 +11,8 @@ static struct tscope_value whole(int64_t number)
 }
 
 /* Eight runs of 100, the last four of 103; the third says nothing of its step. */
-static void rows_and_changes_are_listed(void **state)
+TEST(rows_and_changes_are_listed)
 {
-	(void)state;
 	static const int64_t steps_ns[] = { 100, 100, 0, 100, 100, 103, 103, 103, 103 };
 	struct history_run runs[TSI_COUNT_OF(steps_ns)] = { 0 };
 	struct compared *c = compare("step_time.mean_ns 100\n", "step_time.mean_ns 103\n");
@@ -50,9 +43,8 @@ static void rows_and_changes_are_listed(void **state)
  * 5 steps with a coefficient of variation of 0.02 (of the population) about 1000: the error of the
  * mean is 20 / sqrt(4) = 10, and Student's t of 4 degrees with 95 % is 2.776.
  */
-static void a_run_has_an_interval(void **state)
+TEST(a_run_has_an_interval)
 {
-	(void)state;
 	struct compared *c =
 		compare("step_time.mean_ns 1000\nstep_time.count 5\nstep_time.cv 0.02\n"
 			"budget.exposed_comm_total_ns 90\nbudget.step_count 3\n"
@@ -74,23 +66,11 @@ static void a_run_has_an_interval(void **state)
 	compared_free(c);
 }
 
-static void two_runs_have_no_history(void **state)
+TEST(two_runs_have_no_history)
 {
-	(void)state;
 	struct compared *c = compare("step_time.mean_ns 100\n", "step_time.mean_ns 103\n");
 
 	check_facts(&c->result, "history: run_count change_count", "- -");
 	check_table(&c->result, "history.runs: run", "");
 	compared_free(c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_and_changes_are_listed),
-		cmocka_unit_test(a_run_has_an_interval),
-		cmocka_unit_test(two_runs_have_no_history),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
 #include "diff_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analyze/analysis.h"
 #include "analyze/lookup.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 enum { MAX_KERNELS = 12, SIDE_BYTES = 8192 };
@@ -108,9 +103,8 @@ static const struct side ten_steps = {
 	},
 };
 
-static void every_kind_of_change(void **state)
+TEST(every_kind_of_change)
 {
-	(void)state;
 	struct compared *c = compare_kernels(&twenty_steps, &ten_steps);
 
 	check_table(&c->result,
@@ -145,9 +139,8 @@ static void every_kind_of_change(void **state)
 	compared_free(c);
 }
 
-static void against_itself_nothing_changed(void **state)
+TEST(against_itself_nothing_changed)
 {
-	(void)state;
 	static const struct side one_step = {
 		.counted_steps = 1,
 		.kernels = { { "k", 3, 100, -1, NULL, NULL } },
@@ -188,9 +181,8 @@ static void check_cases(const struct pair_case *cases, size_t count)
 	}
 }
 
-static void what_tests_decide(void **state)
+TEST(what_tests_decide)
 {
-	(void)state;
 	static const struct pair_case cases[] = {
 		/* Three against three steps: nothing can be certain but what is counted. */
 		{ { .counted_steps = 3,
@@ -228,9 +220,8 @@ static void what_tests_decide(void **state)
 	check_cases(cases, TSI_COUNT_OF(cases));
 }
 
-static void calls_or_their_duration(void **state)
+TEST(calls_or_their_duration)
 {
-	(void)state;
 	static const struct pair_case cases[] = {
 		/*
 		 * 10 × 1000 to 12 × 1500: by calls 2 × 1250 = 2500, by duration 500 × 11 = 5500.
@@ -267,9 +258,8 @@ static void calls_or_their_duration(void **state)
 	check_cases(cases, TSI_COUNT_OF(cases));
 }
 
-static void sides_that_tell_less(void **state)
+TEST(sides_that_tell_less)
 {
-	(void)state;
 	static const struct pair_case cases[] = {
 		/*
 		 * A report without counted figures: per step of the timeline, 400 ÷ 4. Its steps
@@ -304,9 +294,8 @@ static void sides_that_tell_less(void **state)
 	compared_free(c);
 }
 
-static void launchers(void **state)
+TEST(launchers)
 {
-	(void)state;
 	static const struct pair_case cases[] = {
 		/* Only one side has recorded shapes: the operator alone. */
 		{ { .counted_steps = 1,
@@ -339,9 +328,8 @@ static double p_value_of(const struct side *a, const struct side *b)
 }
 
 /* Of many kernels one differs by chance: p is that of the test times their number. */
-static void many_are_tested(void **state)
+TEST(many_are_tested)
 {
-	(void)state;
 	struct side a = { .counted_steps = 20,
 			  .kernels = { { "k", 20, 20000000, 100000, NULL, NULL } } };
 	struct side b = { .counted_steps = 20,
@@ -356,9 +344,8 @@ static void many_are_tested(void **state)
 }
 
 /* Some writer knows which steps count, and not what was in them: 400 ÷ 4, not ÷ 2. */
-static void steps_count_but_not_their_kernels(void **state)
+TEST(steps_count_but_not_their_kernels)
 {
-	(void)state;
 	static const char side[] = "steps.counted_count 2\nsteps.count 4\nkernels.count 8\n"
 				   "kernels.by_name name=k count=8 total_ns=400\n";
 	struct compared *c = compare(side, side);
@@ -369,9 +356,8 @@ static void steps_count_but_not_their_kernels(void **state)
 }
 
 /* All steps of A are marked, and of all is told: per step, and neither calls nor times compared. */
-static void no_step_counts(void **state)
+TEST(no_step_counts)
 {
-	(void)state;
 	struct compared *c =
 		compare("steps.counted_count 0\nsteps.count 2\nkernels.count 9\n"
 			"kernels.by_name name=k count=9 total_ns=900 counted=4 counted_ns=400\n",
@@ -389,9 +375,8 @@ static void no_step_counts(void **state)
  * if some of them may be of the steps. With a fourth call that is known they are not. Without any
  * launch at all each belongs where it starts.
  */
-static void calls_before_the_capture(void **state)
+TEST(calls_before_the_capture)
 {
-	(void)state;
 	static const char a[] =
 		"steps.counted_count 1\nkernels.count 21\n"
 		"kernels.by_name name=k count=11 counted=11 counted_ns=110 counted_unlinked=1\n"
@@ -419,9 +404,8 @@ static void calls_before_the_capture(void **state)
 }
 
 /* Of several operators that with the most time is the launcher. */
-static void launcher_of_most_time(void **state)
+TEST(launcher_of_most_time)
 {
-	(void)state;
 	struct compared *c =
 		compare("steps.counted_count 1\nkernels.count 1\n"
 			"kernels.by_name name=k count=1 counted=1 counted_ns=60\n"
@@ -469,9 +453,8 @@ static void check_ranks(const struct rank_case *cases, size_t count)
 }
 
 /* Rank 1 waits least in B, which is slower: its kernels are compared, and not those of rank 0. */
-static void the_explained_rank_is_looked_at(void **state)
+TEST(the_explained_rank_is_looked_at)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ { WHOLE("1000") KERNEL("k", "gemm", "20"),
 		    { RANK("0") KERNEL("k", "gemm", "20"), RANK("0") KERNEL("k", "gemm", "4000") },
@@ -512,9 +495,8 @@ static void the_explained_rank_is_looked_at(void **state)
 }
 
 /* How long it takes says how long this rank waits for others. */
-static void waiting_for_ranks_is_not_tested(void **state)
+TEST(waiting_for_ranks_is_not_tested)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		{ { WHOLE("1000"), { RANK("0") KERNEL("k", "comm", "4000"), RANK("0") }, 0 },
 		  { WHOLE("1000"), { RANK("0") KERNEL("k", "comm", "8000"), RANK("0") }, 0 },
@@ -534,9 +516,8 @@ static void waiting_for_ranks_is_not_tested(void **state)
 	check_ranks(cases, TSI_COUNT_OF(cases));
 }
 
-static void sides_without_kernels(void **state)
+TEST(sides_without_kernels)
 {
-	(void)state;
 	static const char none[] = "step_time.count 3\n";
 	static const char empty[] = "kernels.count 0\nsteps.count 1\nsteps.counted_count 1\n";
 	struct compared *c = compare(none, none);
@@ -550,9 +531,8 @@ static void sides_without_kernels(void **state)
 }
 
 /* Figures that no honest report has: no crash, and the rows that can be read are there. */
-static void hostile_reports(void **state)
+TEST(hostile_reports)
 {
-	(void)state;
 	struct compared *c = compare(
 		"steps.counted_count 1\nsteps.count -5\nkernels.count 9223372036854775807\n"
 		"kernels.by_name count=4 counted=4 counted_ns=4\n"
@@ -573,9 +553,8 @@ static void hostile_reports(void **state)
 	compared_free(c);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct compared *c = compare_kernels(&twenty_steps, &ten_steps);
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
@@ -584,9 +563,8 @@ static void every_allocation_may_fail(void **state)
 }
 
 /* 2 steps each: gemm has 40 + 20 ns of A and 90 of B a step, by other names; norm is as it was. */
-static void kernels_are_summed_by_what_they_compute(void **state)
+TEST(kernels_are_summed_by_what_they_compute)
 {
-	(void)state;
 	struct compared *c =
 		compare("steps.counted_count 2\nkernels.count 8\n"
 			"kernels.by_name name=sgemm kind=gemm count=2 counted=2 counted_ns=80 "
@@ -607,29 +585,4 @@ static void kernels_are_summed_by_what_they_compute(void **state)
 		    "gemm 2 1 60 90 30\n"
 		    "norm 2 2 10 10 0\n");
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_are_summed_by_what_they_compute),
-		cmocka_unit_test(every_kind_of_change),
-		cmocka_unit_test(against_itself_nothing_changed),
-		cmocka_unit_test(what_tests_decide),
-		cmocka_unit_test(calls_or_their_duration),
-		cmocka_unit_test(sides_that_tell_less),
-		cmocka_unit_test(launchers),
-		cmocka_unit_test(many_are_tested),
-		cmocka_unit_test(steps_count_but_not_their_kernels),
-		cmocka_unit_test(no_step_counts),
-		cmocka_unit_test(calls_before_the_capture),
-		cmocka_unit_test(launcher_of_most_time),
-		cmocka_unit_test(the_explained_rank_is_looked_at),
-		cmocka_unit_test(waiting_for_ranks_is_not_tested),
-		cmocka_unit_test(sides_without_kernels),
-		cmocka_unit_test(hostile_reports),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,14 @@
 /* What became of each module; what it has in common with kernels is tested with these. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 /*
  * 2 steps against 4. A module is the same by its path only: layers of another shape, "*(2)", and
  * the second child of a class are other modules, whatever their numbers.
  */
-static void paths_and_times(void **state)
+TEST(paths_and_times)
 {
-	(void)state;
 	struct compared *c = compare(
 		"steps.counted_count 2\nmodules.call_count 6\n"
 		"modules.by_module name=Net.Block.* call_count=4 self_host_ns=200 "
@@ -45,9 +39,8 @@ static void paths_and_times(void **state)
 }
 
 /* Frames are recorded on one side only: nothing is new or gone. */
-static void one_side_has_modules(void **state)
+TEST(one_side_has_modules)
 {
-	(void)state;
 	struct compared *c = compare("steps.counted_count 2\nmodules.call_count 4\n"
 				     "modules.by_module name=Net call_count=4 self_host_ns=8\n",
 				     "steps.counted_count 2\n");
@@ -55,14 +48,4 @@ static void one_side_has_modules(void **state)
 	check_facts(&c->result, "module_changes: a_count new_count", "- -");
 	check_table(&c->result, "module_changes.list: name", "");
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_and_times),
-		cmocka_unit_test(one_side_has_modules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

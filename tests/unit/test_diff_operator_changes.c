@@ -2,12 +2,7 @@
 /* What became of each operator; what it has in common with kernels is tested with these. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 /*
  * 20 steps against 10; self time and device time a step: aten::mm 1000 and 5000 to 1200 and 4000,
@@ -44,9 +39,8 @@ static const char side_b[] =
 	"step_device_deviation_ns=0\n"
 	"kernels.by_launcher name=Cijk_Ailk operator='Torch-Compiled Region: 1/0' counted_ns=1\n";
 
-static void self_and_device_time(void **state)
+TEST(self_and_device_time)
 {
-	(void)state;
 	struct compared *c = compare(side_a, side_b);
 
 	check_table(&c->result,
@@ -79,9 +73,8 @@ static void self_and_device_time(void **state)
 }
 
 /* Of the whole timeline where the steps that count are not told: 30 self and 80 device ns ÷ 2. */
-static void an_older_report(void **state)
+TEST(an_older_report)
 {
-	(void)state;
 	static const char side[] = "steps.count 2\noperators.count 4\n"
 				   "operators.by_name name=aten::mm count=4 total_ns=999 "
 				   "self_ns=30 self_device_ns=80\n";
@@ -97,9 +90,8 @@ static void an_older_report(void **state)
 }
 
 /* A report of a version that did not keep how device time differs: only the host's is tested. */
-static void device_time_without_its_deviation(void **state)
+TEST(device_time_without_its_deviation)
 {
-	(void)state;
 	static const char side[] = "steps.count 20\nsteps.counted_count 20\noperators.count 40\n"
 				   "operators.by_name name=aten::mm count=40 self_ns=20000 "
 				   "counted=40 counted_ns=20000 "
@@ -115,9 +107,8 @@ static void device_time_without_its_deviation(void **state)
 }
 
 /* Two ranks: the device time of communication is waiting for the other one. */
-static void waiting_of_operators_is_not_tested(void **state)
+TEST(waiting_of_operators_is_not_tested)
 {
-	(void)state;
 #define RANK(time)                                                                                 \
 	"steps.counted_count 20\nstep_time.mean_ns 1000\noperators.count 20\n"                     \
 	"operators.by_name name=c10d::allreduce_ count=20 counted=20 counted_ns=20000 "            \
@@ -136,25 +127,11 @@ static void waiting_of_operators_is_not_tested(void **state)
 #undef RANK
 }
 
-static void sides_without_operators(void **state)
+TEST(sides_without_operators)
 {
-	(void)state;
 	struct compared *c = compare("kernels.count 1\n", "kernels.count 1\n");
 
 	check_facts(&c->result, "operator_changes: a_count is_cut", "- -");
 	check_table(&c->result, "operator_changes.list: name", "");
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(self_and_device_time),
-		cmocka_unit_test(an_older_report),
-		cmocka_unit_test(device_time_without_its_deviation),
-		cmocka_unit_test(waiting_of_operators_is_not_tested),
-		cmocka_unit_test(sides_without_operators),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* Iterations of serving engines: phases with phases, and sizes that both sides have. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 /* So many iterations of a phase with these requests, of latency_ns and up to 4 ns more. */
 struct kind {
@@ -33,7 +28,7 @@ static char *put_kinds(char *text, size_t room, const struct kind *kinds, size_t
 }
 
 /* More prompts, and decodes of 4 that take 50 ns longer; those of 8 do not. */
-static void phases_and_sizes(void **state)
+TEST(phases_and_sizes)
 {
 	static const struct kind a[] = { { "prefill", 1, 2, 900 },
 					 { "decode", 4, 20, 100 },
@@ -46,7 +41,6 @@ static void phases_and_sizes(void **state)
 					 { "mixed", 4, 3, 10 } };
 	static char of_a[8192], of_b[8192];
 
-	(void)state;
 	put_kinds(of_a, sizeof(of_a), a, TSI_COUNT_OF(a));
 	put_kinds(of_b, sizeof(of_b), b, TSI_COUNT_OF(b));
 	struct compared *c = compare(of_a, of_b);
@@ -63,9 +57,8 @@ static void phases_and_sizes(void **state)
 	compared_free(c);
 }
 
-static void what_does_not_count(void **state)
+TEST(what_does_not_count)
 {
-	(void)state;
 	struct compared *c =
 		compare("iterations.list phase=decode requests=4 latency_ns=100 mark=warmup\n",
 			"iterations.list phase=decode requests=4 latency_ns=100 mark=''\n");
@@ -73,14 +66,4 @@ static void what_does_not_count(void **state)
 	check_table(&c->result, "phase_changes.list: phase", "");
 	check_facts(&c->result, "phase_changes: changed_count", "-");
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(phases_and_sizes),
-		cmocka_unit_test(what_does_not_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Which rank is compared with which, and what is its own. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 
 #define STEP(number, rest) "series.steps step=" #number " time_ns=" rest "\n"
 #define SIX(rest)                                                                                  \
@@ -20,9 +14,8 @@
  * Rank 1: 6 steps on each of two devices, of 12 × 120 ns 360 are exposed communication: 30 of a
  * step. Rank 0 has none of a device, and 15 ns of the phase.
  */
-static void ranks_are_compared_by_number(void **state)
+TEST(ranks_are_compared_by_number)
 {
-	(void)state;
 	struct side_text a = {
 		.whole = MEAN(120),
 		.ranks = { MEAN(100) SIX("100") "step_time.phase.comm_ns 15\n"
@@ -58,9 +51,8 @@ static void ranks_are_compared_by_number(void **state)
 }
 
 /* Their numbers tell nothing then: a trace of rank 3 may be compared with one of rank 0. */
-static void two_single_ranks_are_compared(void **state)
+TEST(two_single_ranks_are_compared)
 {
-	(void)state;
 	static const struct {
 		int64_t a, b;
 		const char *row;
@@ -86,9 +78,8 @@ static void two_single_ranks_are_compared(void **state)
 	compared_free(c);
 }
 
-static void many_ranks_are_many_comparisons(void **state)
+TEST(many_ranks_are_many_comparisons)
 {
-	(void)state;
 	/*
 	 * Five steps of 100 and one of 160 against six of 100: p = 0.532883 alone, worked out in
 	 * test_diff_step_change.c, and with two ranks more than 1.
@@ -108,9 +99,8 @@ static void many_ranks_are_many_comparisons(void **state)
 	compared_free(one);
 }
 
-static void ranks_without_steps_say_nothing(void **state)
+TEST(ranks_without_steps_say_nothing)
 {
-	(void)state;
 	struct compared *c = compare("memory.peak_alloc_bytes 5\n", "memory.peak_alloc_bytes 6\n");
 
 	check_table(&c->result,
@@ -119,16 +109,4 @@ static void ranks_without_steps_say_nothing(void **state)
 		    "0 - - - 5 6\n");
 	check_facts(&c->result, "rank_changes: compared_count changed_count", "1 0");
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_are_compared_by_number),
-		cmocka_unit_test(two_single_ranks_are_compared),
-		cmocka_unit_test(many_ranks_are_many_comparisons),
-		cmocka_unit_test(ranks_without_steps_say_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

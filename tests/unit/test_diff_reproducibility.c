@@ -2,15 +2,10 @@
 /* What two runs' environment, configuration and losses have in common, and what is said of it. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 #define SEED "provenance.environment name=env.PYTHONHASHSEED value=0\n"
@@ -23,9 +18,8 @@
 	"reproducibility: is_reproducible identical_trajectory first_divergence "                  \
 	"first_divergence_step a_loss_count b_loss_count"
 
-static void trajectories(void **state)
+TEST(trajectories)
 {
-	(void)state;
 	static const struct {
 		const char *a, *b, *expected;
 		double tolerance;
@@ -96,9 +90,8 @@ static void trajectories(void **state)
 	}
 }
 
-static void settings_that_differ(void **state)
+TEST(settings_that_differ)
 {
-	(void)state;
 	struct compared *c = compare("provenance.environment name=torch value=2.7\n"
 				     "provenance.environment name=python value=3.11\n"
 				     "provenance.environment name=gpu value=A100\n"
@@ -125,9 +118,8 @@ static void settings_that_differ(void **state)
 }
 
 /* pytscope's list, and what a trace says of the same. */
-static void what_can_change_numerics(void **state)
+TEST(what_can_change_numerics)
 {
-	(void)state;
 	static const struct {
 		const char *name, *is_relevant;
 	} cases[] = {
@@ -159,9 +151,8 @@ static void what_can_change_numerics(void **state)
 }
 
 /* A saved report may say a name twice: the last counts, as in Python. */
-static void of_one_name_the_last_counts(void **state)
+TEST(of_one_name_the_last_counts)
 {
-	(void)state;
 	struct compared *c = compare(LR_1 LR_2, LR_2);
 
 	check_facts(&c->result, "reproducibility: config_count", "0");
@@ -171,9 +162,8 @@ static void of_one_name_the_last_counts(void **state)
 	compared_free(c);
 }
 
-static void losses_of_the_convergence_analyzer(void **state)
+TEST(losses_of_the_convergence_analyzer)
 {
-	(void)state;
 	struct compared *c =
 		compare(TWO_LOSSES "convergence.final_loss 2\nconvergence.best_loss 1.5\n",
 			"convergence.final_loss 3\n");
@@ -198,9 +188,8 @@ static void losses_of_the_convergence_analyzer(void **state)
 #define OTHER_LOSS "series.steps step=1 loss=2.5\nseries.steps step=3 loss=2.25\n"
 #define FIRST_DIFFER "The losses first differ at step 2 of A and 3 of B: 2 in A, 2.25 in B.\n"
 
-static void notes(void **state)
+TEST(notes)
 {
-	(void)state;
 	static const struct {
 		const char *a, *b, *expected;
 	} cases[] = {
@@ -287,9 +276,8 @@ static void notes(void **state)
 	}
 }
 
-static void the_tolerance_is_told(void **state)
+TEST(the_tolerance_is_told)
 {
-	(void)state;
 	struct side_text a = { .whole = JOB "series.steps step=1 loss=2\n",
 			       .loss_tolerance = 0.001 };
 	struct side_text b = { .whole = JOB "series.steps step=1 loss=2.001\n" };
@@ -312,9 +300,8 @@ static void the_tolerance_is_told(void **state)
 }
 
 /* Eight names are told; long ones are cut, and not within a character. */
-static void long_lists_are_cut(void **state)
+TEST(long_lists_are_cut)
 {
-	(void)state;
 	static const char many[] =
 		"provenance.config name=a value=1\nprovenance.config name=b value=1\n"
 		"provenance.config name=c value=1\nprovenance.config name=d value=1\n"
@@ -341,9 +328,8 @@ static void long_lists_are_cut(void **state)
 }
 
 /* The whole's losses are the lowest rank's; ranks that only one side has are no rows. */
-static void rank_by_rank(void **state)
+TEST(rank_by_rank)
 {
-	(void)state;
 	struct side_text a = { .whole = JOB,
 			       .ranks = { TWO_LOSSES, TWO_LOSSES, "", "series.steps loss=1\n" } };
 	struct side_text b = { .whole = JOB, .ranks = { TWO_LOSSES, OTHER_LOSS, "" } };
@@ -373,9 +359,8 @@ static void rank_by_rank(void **state)
 }
 
 /* Rank 0's losses are the same, and those of rank 1 are not: what is said is of rank 1. */
-static void another_rank_may_part(void **state)
+TEST(another_rank_may_part)
 {
-	(void)state;
 	static const struct {
 		const char *a, *b, *verdict, *expected;
 	} cases[] = {
@@ -409,9 +394,8 @@ static void another_rank_may_part(void **state)
 }
 
 /* Some jobs log on their last rank. */
-static void the_lowest_rank_may_have_no_loss(void **state)
+TEST(the_lowest_rank_may_have_no_loss)
 {
-	(void)state;
 	struct side_text a = { .whole = JOB, .ranks = { "", "", TWO_LOSSES } };
 	struct side_text b = { .whole = JOB, .ranks = { "", "", OTHER_LOSS } };
 	struct compared *c = compare_sides(&a, &a);
@@ -427,9 +411,8 @@ static void the_lowest_rank_may_have_no_loss(void **state)
 	compared_free(c);
 }
 
-static void other_ranks_are_another_run(void **state)
+TEST(other_ranks_are_another_run)
 {
-	(void)state;
 	struct side_text a = { .whole = JOB, .ranks = { TWO_LOSSES, TWO_LOSSES } };
 	struct compared *c = compare_sides(&a, &(struct side_text){ .whole = JOB OTHER_LOSS });
 
@@ -451,9 +434,8 @@ static void other_ranks_are_another_run(void **state)
 	compared_free(c);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct compared *c = compare(ON TORCH_1 LR_1 TWO_LOSSES, SEED TORCH_2 LR_2 OTHER_LOSS);
 	size_t analyzer = tscope_analyzer_find("reproducibility.notes");
 	struct analysis_scope scope = { .comparison = &c->comparison };
@@ -462,25 +444,4 @@ static void every_allocation_may_fail(void **state)
 		tscope_analysis_row_count(c->result.analysis, analyzer, 2, TSCOPE_WHOLE_TRACE), 4);
 	sweep_level(LEVEL_DIFF, &scope, 10);
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trajectories),
-		cmocka_unit_test(settings_that_differ),
-		cmocka_unit_test(what_can_change_numerics),
-		cmocka_unit_test(of_one_name_the_last_counts),
-		cmocka_unit_test(losses_of_the_convergence_analyzer),
-		cmocka_unit_test(notes),
-		cmocka_unit_test(the_tolerance_is_told),
-		cmocka_unit_test(long_lists_are_cut),
-		cmocka_unit_test(rank_by_rank),
-		cmocka_unit_test(another_rank_may_part),
-		cmocka_unit_test(the_lowest_rank_may_have_no_loss),
-		cmocka_unit_test(other_ranks_are_another_run),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

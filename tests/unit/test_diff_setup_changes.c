@@ -2,12 +2,7 @@
 /* What two runs differ in before any time is compared. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 static const char list[] = "setup_changes.list: what a b";
 static const char facts[] = "setup_changes: count has_same_work has_same_device";
@@ -22,9 +17,8 @@ static void check(const char *a, const char *b, const char *expected_facts, cons
 }
 
 /* Of a mix the first precision counts; FLOPs within 2 % are those of the same work. */
-static void hardware_and_size_are_compared(void **state)
+TEST(hardware_and_size_are_compared)
 {
-	(void)state;
 	check("efficiency.device A100\nefficiency.precision bf16 97.1 %, fp32 2.9 %\n"
 	      "efficiency.flops_per_step 1000000000000\n"
 	      "distributed.declared_world_size 8\n",
@@ -37,9 +31,8 @@ static void hardware_and_size_are_compared(void **state)
 	      "precision bf16 fp16\n");
 }
 
-static void other_work_is_no_slower_code(void **state)
+TEST(other_work_is_no_slower_code)
 {
-	(void)state;
 	check("efficiency.flops_per_step 1000000000000\n"
 	      "provenance.config name=batch_size value=32\n",
 	      "efficiency.flops_per_step 2000000000000\n"
@@ -50,24 +43,12 @@ static void other_work_is_no_slower_code(void **state)
 }
 
 /* What one side does not say is no difference. */
-static void what_is_not_said_is_not_compared(void **state)
+TEST(what_is_not_said_is_not_compared)
 {
-	(void)state;
 	check("efficiency.device A100\nprovenance.environment name=trace.gpu value=A100\n"
 	      "provenance.config name=batch_size value=32\n",
 	      "provenance.config name=lr value=1\n", "0 yes yes", "");
 	check("provenance.environment name=trace.gpu value=H100\n",
 	      "provenance.environment name=trace.gpu value=MI300X\n", "1 yes no",
 	      "device H100 MI300X\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hardware_and_size_are_compared),
-		cmocka_unit_test(other_work_is_no_slower_code),
-		cmocka_unit_test(what_is_not_said_is_not_compared),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

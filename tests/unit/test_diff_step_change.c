@@ -2,17 +2,12 @@
 /* The verdict on the step time of two sides, and on what it is made of. */
 #include "diff_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "memory_sweep.h"
 
 #define STEP(number, rest) "series.steps step=" #number " time_ns=" rest "\n"
@@ -54,9 +49,8 @@ static const struct step_case cases[] = {
 	  "changed - 0.0021645" },
 };
 
-static void the_verdict_is_on_the_mean(void **state)
+TEST(the_verdict_is_on_the_mean)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_facts(&c->result, "step_change: verdict", cases[i].verdict);
@@ -77,9 +71,8 @@ static void the_verdict_is_on_the_mean(void **state)
  * 36 steps of 90, and 4 of 400: the mean is 121 where it was 100, the typical step is 10 faster.
  * The mean may be chance, so no change is claimed of it, and none of the typical step's sign.
  */
-static void a_faster_typical_step_is_no_slower_mean(void **state)
+TEST(a_faster_typical_step_is_no_slower_mean)
 {
-	(void)state;
 	int64_t a_ns[40], b_ns[40];
 	char a[8192], b[8192];
 	size_t a_length = (size_t)snprintf(a, sizeof(a), "%s", TIME(100, 100, 40));
@@ -98,9 +91,8 @@ static void a_faster_typical_step_is_no_slower_mean(void **state)
 	compared_free(c);
 }
 
-static void nothing_is_claimed_of_times_in_doubt(void **state)
+TEST(nothing_is_claimed_of_times_in_doubt)
 {
-	(void)state;
 	struct compared *c = compare(TIME(0, 0, 6) "! step_time no phases\n",
 				     TIME(110, 110, 6) SIX("110 phase_data_ns=4"));
 
@@ -119,9 +111,8 @@ static void nothing_is_claimed_of_times_in_doubt(void **state)
  * 1. No order of six and six is rare enough for ranks to bound a shift three times as sure: shifts
  * are of the means.
  */
-static void parts_are_tested_with_all_in_mind(void **state)
+TEST(parts_are_tested_with_all_in_mind)
 {
-	(void)state;
 	struct compared *c = compare(
 		TIME(500, 500, 6)
 			SIX("500 phase_data_ns=7 phase_backward_ns=100 line_compute_ns=0"),
@@ -146,9 +137,8 @@ static void parts_are_tested_with_all_in_mind(void **state)
 }
 
 /* The same backward, and a line without time: one test. 2 / (1 + 1 / 0.36321746) = 0.532883. */
-static void one_part_is_one_test(void **state)
+TEST(one_part_is_one_test)
 {
-	(void)state;
 	struct compared *c = compare(
 		TIME(500, 500, 6) SIX("500 phase_backward_ns=100 line_compute_ns=0"),
 		TIME(500, 500, 6) STEP(0, "500 phase_backward_ns=160 line_compute_ns=0")
@@ -163,9 +153,8 @@ static void one_part_is_one_test(void **state)
 	compared_free(c);
 }
 
-static void lines_of_devices_in_doubt_are_not_tested(void **state)
+TEST(lines_of_devices_in_doubt_are_not_tested)
 {
-	(void)state;
 	struct compared *c = compare(
 		TIME(100, 100, 6) SIX("100 phase_data_ns=7 line_compute_ns=50"),
 		TIME(110, 110, 6)
@@ -180,9 +169,8 @@ static void lines_of_devices_in_doubt_are_not_tested(void **state)
 }
 
 /* What no reader of ours writes: negative times, texts in the place of numbers. */
-static void absurd_cells_are_left_out(void **state)
+TEST(absurd_cells_are_left_out)
 {
-	(void)state;
 	struct compared *c = compare(TIME(100, 100, 6) STEP(0, "-5") SIX("100 phase_data_ns=-3"),
 				     TIME(100, 100, 6) SIX("100") STEP(9, "1.5"));
 
@@ -191,9 +179,8 @@ static void absurd_cells_are_left_out(void **state)
 	compared_free(c);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	struct compared *c =
 		compare(TIME(100, 100, 6) SIX("100 phase_data_ns=7 line_compute_ns=5"),
 			TIME(110, 110, 6) SIX("110 phase_data_ns=9 line_compute_ns=4"));
@@ -201,20 +188,4 @@ static void memory_ends(void **state)
 
 	sweep_level(LEVEL_DIFF, &scope, 50);
 	compared_free(c);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_verdict_is_on_the_mean),
-		cmocka_unit_test(a_faster_typical_step_is_no_slower_mean),
-		cmocka_unit_test(nothing_is_claimed_of_times_in_doubt),
-		cmocka_unit_test(parts_are_tested_with_all_in_mind),
-		cmocka_unit_test(one_part_is_one_test),
-		cmocka_unit_test(lines_of_devices_in_doubt_are_not_tested),
-		cmocka_unit_test(absurd_cells_are_left_out),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
 /* The fact store: what is put on a sheet comes back, what is not stays absent. */
 #include "analyze/fact_sheet.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 
+#include "check.h"
 #include "fail_alloc.h"
 
 enum fact { COUNT, MEAN, NAME, IS_FAST, SHARE, FACTS };
@@ -44,9 +38,8 @@ static const struct tscope_analyzer_def def = {
 	.table_count = TSI_COUNT_OF(tables),
 };
 
-static void new_facts_are_absent(void **state)
+TEST(new_facts_are_absent)
 {
-	(void)state;
 	struct fact_sheet sheet;
 
 	assert_int_equal(tsi_fact_sheet_init(&sheet, &def, NULL), TSCOPE_OK);
@@ -58,9 +51,8 @@ static void new_facts_are_absent(void **state)
 	tsi_fact_sheet_deinit(&sheet); /* a zeroed sheet is fine */
 }
 
-static void facts_come_back_as_they_were_put(void **state)
+TEST(facts_come_back_as_they_were_put)
 {
-	(void)state;
 	struct fact_sheet sheet;
 
 	assert_int_equal(tsi_fact_sheet_init(&sheet, &def, NULL), TSCOPE_OK);
@@ -82,9 +74,8 @@ static void facts_come_back_as_they_were_put(void **state)
 	tsi_fact_sheet_deinit(&sheet);
 }
 
-static void what_is_no_number_is_absent(void **state)
+TEST(what_is_no_number_is_absent)
 {
-	(void)state;
 	struct fact_sheet sheet;
 
 	assert_int_equal(tsi_fact_sheet_init(&sheet, &def, NULL), TSCOPE_OK);
@@ -98,9 +89,8 @@ static void what_is_no_number_is_absent(void **state)
 	tsi_fact_sheet_deinit(&sheet);
 }
 
-static void the_first_doubt_stays(void **state)
+TEST(the_first_doubt_stays)
 {
-	(void)state;
 	struct fact_sheet sheet;
 
 	assert_int_equal(tsi_fact_sheet_init(&sheet, &def, NULL), TSCOPE_OK);
@@ -124,9 +114,8 @@ static void add_row(struct fact_sheet *sheet, const char *name, int64_t total_ns
 	cells[COLUMN_NOTE] = tsi_int((int64_t)sheet->tables[0].row_count - 1);
 }
 
-static void rows_sort_by_number_then_text_then_place(void **state)
+TEST(rows_sort_by_number_then_text_then_place)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		int64_t total_ns; /* -1: absent, which is last */
@@ -166,26 +155,10 @@ static enum tscope_status fill_and_sort(struct tscope_error *err)
 	return status;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
-
 	/* facts, tables, rows three times, keys, sorted rows */
 	struct alloc_sweep sweep = { .at_least = 5 };
 	while (alloc_sweep_next(&sweep))
 		alloc_sweep_try(&sweep, fill_and_sort(&sweep.err));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(new_facts_are_absent),
-		cmocka_unit_test(facts_come_back_as_they_were_put),
-		cmocka_unit_test(what_is_no_number_is_absent),
-		cmocka_unit_test(the_first_doubt_stays),
-		cmocka_unit_test(rows_sort_by_number_then_text_then_place),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

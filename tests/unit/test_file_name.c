@@ -2,16 +2,11 @@
 /* run/file_name.c: parts and order of names. */
 #include "run/file_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 /* Each comes before the next. */
@@ -38,9 +33,8 @@ static const char *const in_order[] = {
 	"\xc3\xa4.json",
 };
 
-static void test_order(void **state)
+TEST(test_order)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(in_order); i++)
 		for (size_t j = 0; j < TSI_COUNT_OF(in_order); j++) {
 			int order = tsi_compare_names(in_order[i], in_order[j]);
@@ -51,7 +45,7 @@ static void test_order(void **state)
 		}
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	static const char *const cases[][3] = {
 		{ "a/b/c.json.gz", "c.json.gz", "a/b/c.json" },
@@ -62,7 +56,6 @@ static void test_parts(void **state)
 		{ "x.zst.lz4", "x.zst.lz4", "x.zst" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct str unpacked = tsi_unpacked_name(cases[i][0]);
 
@@ -72,14 +65,13 @@ static void test_parts(void **state)
 	}
 }
 
-static void test_join(void **state)
+TEST(test_join)
 {
 	static const char *const cases[][3] = {
 		{ "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "/", "b", "/b" },
 		{ "", "b", "b" },    { "a", "", "a/" },    { "", "", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct str folder = { cases[i][0], strlen(cases[i][0]) };
 		struct str name = { cases[i][1], strlen(cases[i][1]) };
@@ -90,25 +82,13 @@ static void test_join(void **state)
 	}
 }
 
-static void test_join_nomem(void **state)
+TEST(test_join_nomem)
 {
 	struct arena arena = { 0 };
 
-	(void)state;
 	fail_alloc_at(1);
 	const char *path = tsi_path_join(&arena, TSI_STR("a"), TSI_STR("b"));
 	assert_true(fail_alloc_stop());
 	assert_string_equal(path, "");
 	assert_true(arena.has_failed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_join),
-		cmocka_unit_test(test_join_nomem),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,6 @@
  */
 #include "analyze/ops/trace_flops.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +12,7 @@
 
 #include "analyze/ops/kernel_vote.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "trace_builder.h"
 
 #define BF16 "\"c10::BFloat16\""
@@ -77,11 +71,10 @@ static void iteration(struct test_trace *t, const char *sizes, int64_t start_ns)
 	test_annotation(t, name, 1, start_ns, 90000);
 }
 
-static void attention_counts_the_contexts_of_its_iteration(void **state)
+TEST(attention_counts_the_contexts_of_its_iteration)
 {
 	struct test_trace *t = test_trace_new();
 
-	(void)state;
 	iteration(t, "4(sq4sk1000sqsq4sqsk1000)", 0);
 	attention(t, 100, 5000, 1);
 	attention(t, 10000, 5000, 2);
@@ -91,7 +84,7 @@ static void attention_counts_the_contexts_of_its_iteration(void **state)
 	assert_string_equal(count(t), ATTENTION " 3 341333;");
 }
 
-static void attention_is_not_known_without_contexts(void **state)
+TEST(attention_is_not_known_without_contexts)
 {
 	static const char *const annotations[] = {
 		"4(4)",                      /* no keys */
@@ -99,7 +92,6 @@ static void attention_is_not_known_without_contexts(void **state)
 		"4(sq4sk1000sqsq4sqskmany)",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(annotations); i++) {
 		struct test_trace *t = test_trace_new();
 		iteration(t, annotations[i], 0);
@@ -112,11 +104,10 @@ static void attention_is_not_known_without_contexts(void **state)
 }
 
 /* 128,001,024 bytes take 24.2 µs at 5.3 TB/s: where it took less, not all keys were read. */
-static void a_window_is_not_taken_for_the_whole_context(void **state)
+TEST(a_window_is_not_taken_for_the_whole_context)
 {
 	struct test_trace *t = test_trace_new();
 
-	(void)state;
 	test_metadata(t, "deviceProperties", MI300X);
 	iteration(t, "4(sq4sk1000000sqsq4sqsk1000000)", 0);
 	attention(t, 100, 24000, 1);
@@ -138,7 +129,7 @@ static void experts(struct test_trace *t, int64_t start_ns, const char *const *d
 	test_kernel(t, "fused_moe_kernel", 0, 3, start_ns + 2000, 5000, correlation);
 }
 
-static void experts_count_the_tensors_within(void **state)
+TEST(experts_count_the_tensors_within)
 {
 	static const struct {
 		const char *dims[3];
@@ -161,7 +152,6 @@ static void experts_count_the_tensors_within(void **state)
 		{ { "[[8, 64, 96], []]", "[[8, 48, 64], []]", "[[7, 50], []]" }, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_trace *t = test_trace_new();
 		experts(t, 0, cases[i].dims, 3, 1);
@@ -174,7 +164,7 @@ static void experts_count_the_tensors_within(void **state)
  * An expert has 2 · (64 · 96 + 48 · 64) bytes, tokens of [t, 64] in and out 256 · t. The rows of t
  * tokens choose k experts at least, and as many as there are rows at most; one token knows.
  */
-static void experts_are_read_as_routing_wants(void **state)
+TEST(experts_are_read_as_routing_wants)
 {
 	static const struct {
 		const char *tokens, *weights;
@@ -185,7 +175,6 @@ static void experts_are_read_as_routing_wants(void **state)
 		{ "[1, 64]", "[1, 2]", 2 * 18432 + 256, 2 * 18432 + 256, 2 * 18432 + 256 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char signature[256];
 		struct op_work work;
@@ -203,7 +192,7 @@ static void experts_are_read_as_routing_wants(void **state)
 	}
 }
 
-static void experts_that_differ_are_not_known(void **state)
+TEST(experts_that_differ_are_not_known)
 {
 	static const char *const first[] = { "[[8, 64, 96], []]", "[[8, 48, 64], []]",
 					     "[[8, 48], []]" };
@@ -211,23 +200,8 @@ static void experts_that_differ_are_not_known(void **state)
 					     "[[8, 16], []]" };
 	struct test_trace *t = test_trace_new();
 
-	(void)state;
 	experts(t, 0, first, 3, 1);
 	experts(t, 10000, other, 3, 2);
 	experts(t, 20000, first, 3, 3);
 	assert_string_equal(count(t), "vllm::moe_forward 2 147456; | fused_moe_kernel no_inputs");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(attention_counts_the_contexts_of_its_iteration),
-		cmocka_unit_test(attention_is_not_known_without_contexts),
-		cmocka_unit_test(a_window_is_not_taken_for_the_whole_context),
-		cmocka_unit_test(experts_count_the_tensors_within),
-		cmocka_unit_test(experts_are_read_as_routing_wants),
-		cmocka_unit_test(experts_that_differ_are_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

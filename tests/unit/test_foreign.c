@@ -6,16 +6,11 @@
  */
 #include "decode/foreign.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attributes.h"
 #include "base/error.h"
+#include "check.h"
 
 #define BYTES(literal) literal, sizeof(literal) - 1
 
@@ -74,9 +69,8 @@ static void assert_starts(const char *text, const char *start)
 		assert_string_equal(text, start);
 }
 
-static void first_bytes(void **state)
+TEST(first_bytes)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(heads); i++) {
 		struct str head = { heads[i].data, heads[i].length };
 		const char *name = tsi_foreign_name_head(head);
@@ -96,9 +90,8 @@ static void first_bytes(void **state)
 	}
 }
 
-static void only_pstats_begins_like_json(void **state)
+TEST(only_pstats_begins_like_json)
 {
-	(void)state;
 	assert_true(tsi_is_pstats(TSI_STR("{\xa9\3")));
 	assert_true(tsi_is_pstats(TSI_STR("{)\3")));
 	assert_false(tsi_is_pstats(TSI_STR("{\"traceEvents\"")));
@@ -135,9 +128,8 @@ static const struct {
 	{ "[]", false, false, NOTHING },
 };
 
-static void keys_of_documents(void **state)
+TEST(keys_of_documents)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(documents); i++) {
 		struct json_shape shape = { 0 };
 		struct tscope_error err = { 0 };
@@ -152,9 +144,8 @@ static void keys_of_documents(void **state)
 }
 
 /* Cut at every byte nothing is read beyond the cut, and what was told once stays told. */
-static void cut_documents(void **state)
+TEST(cut_documents)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(documents); i++) {
 		size_t length = strlen(documents[i].text);
 		uint32_t keys = 0;
@@ -203,9 +194,8 @@ static const struct {
 	{ ".gz", NULL },
 };
 
-static void names_of_files(void **state)
+TEST(names_of_files)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(paths); i++) {
 		const char *name = tsi_foreign_name_path(paths[i].path);
 
@@ -219,9 +209,8 @@ static void names_of_files(void **state)
 }
 
 /* A name tells only where the bytes did not. */
-static void renaming(void **state)
+TEST(renaming)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	enum tscope_status status = tsi_fail(&err, TSCOPE_E_FORMAT, "not a trace");
 
@@ -234,15 +223,4 @@ static void renaming(void **state)
 	assert_int_equal(tsi_foreign_rename(status, "x.nsys-rep", &err), TSCOPE_E_UNSUPPORTED);
 	assert_starts(err.message, "a report of Nsight Systems");
 	assert_int_equal(err.status, TSCOPE_E_UNSUPPORTED);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_bytes),       cmocka_unit_test(only_pstats_begins_like_json),
-		cmocka_unit_test(keys_of_documents), cmocka_unit_test(cut_documents),
-		cmocka_unit_test(names_of_files),    cmocka_unit_test(renaming),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,14 +8,11 @@
 #include "decode_log.h"
 #include "fail_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #define EVENT "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2}"
 #define ESCAPED "{\"\\u0070h\":\"X\",\"n\\u0061me\":\"a\",\"t\\u0073\":1,\"\\u0064ur\":2}"
@@ -45,9 +42,8 @@ static void check_reading(const struct reading *c)
 	event_log_deinit(&log);
 }
 
-static void test_containers(void **state)
+TEST(test_containers)
 {
-	(void)state;
 	static const struct reading cases[] = {
 		{ "[" EVENT "]", LINE, -1, TSCOPE_OK },
 		{ " \n[ " EVENT " , " EVENT " ] \n", LINE LINE, -1, TSCOPE_OK },
@@ -74,9 +70,8 @@ static void test_containers(void **state)
 
 #define ONE(id) TSCOPE_DIAGNOSTIC_##id
 
-static void test_tolerances(void **state)
+TEST(test_tolerances)
 {
-	(void)state;
 	static const struct reading cases[] = {
 		{ "[7," EVENT "]", LINE, ONE(not_an_object), TSCOPE_OK },
 		{ "[" EVENT ",[{}]]", LINE, ONE(not_an_object), TSCOPE_OK },
@@ -129,9 +124,8 @@ static void test_tolerances(void **state)
 }
 
 /* Quotes that the writer did not escape. */
-static void test_unescaped_quotes(void **state)
+TEST(test_unescaped_quotes)
 {
-	(void)state;
 #define NAMED(name) "{\"ph\":\"X\",\"name\":\"" name "\",\"ts\":1,\"dur\":2}"
 #define NAMED_LINE(name) "X|" name "|||||1000|2000|\n"
 	static const struct reading cases[] = {
@@ -158,9 +152,8 @@ static void test_unescaped_quotes(void **state)
 		check_reading(&cases[i]);
 }
 
-static void test_cut_everywhere(void **state)
+TEST(test_cut_everywhere)
 {
-	(void)state;
 	static const char whole[] =
 		"{\"schemaVersion\": 1, \"traceEvents\": [\n  {\n \"ph\": \"X\", \"name\": "
 		"\"a\\\"b\", \"ts\": 1.5, \"dur\": 2,"
@@ -177,9 +170,8 @@ static void test_cut_everywhere(void **state)
 	}
 }
 
-static void test_cut_says_where(void **state)
+TEST(test_cut_says_where)
 {
-	(void)state;
 	static const struct {
 		const char *text, *message;
 		unsigned offset;
@@ -202,9 +194,8 @@ static void test_cut_says_where(void **state)
 	}
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-	(void)state;
 	struct event_log log;
 	struct tscope_error err = { 0 };
 	struct decode_options options = { .max_event_bytes = 1000, .max_depth = 3 };
@@ -242,9 +233,8 @@ static void test_limits(void **state)
 }
 
 /* A string without end must neither swallow the file nor take quadratic time. */
-static void test_open_quote_in_a_long_file(void **state)
+TEST(test_open_quote_in_a_long_file)
 {
-	(void)state;
 	enum { EVENTS = 60000 };
 	size_t event_length = strlen(EVENT ",\n"), length = 0;
 	char *text = malloc(EVENTS * event_length + 200);
@@ -286,16 +276,14 @@ static void check_long_metadata(const char *key, uint64_t count)
 	free(text);
 }
 
-static void test_long_metadata_is_skipped(void **state)
+TEST(test_long_metadata_is_skipped)
 {
-	(void)state;
 	check_long_metadata("stackFrames", 1);
 	check_long_metadata("file_info", 0);
 }
 
-static void test_refused_by_name(void **state)
+TEST(test_refused_by_name)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		size_t length;
@@ -363,9 +351,8 @@ static enum tscope_status fail_event(struct event_sink *sink, const struct raw_e
 	return TSCOPE_E_NOMEM;
 }
 
-static void test_failures_of_the_sink_and_of_memory(void **state)
+TEST(test_failures_of_the_sink_and_of_memory)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	struct decode_options options = { 0 };
 	struct event_log log;
@@ -387,21 +374,4 @@ static void test_failures_of_the_sink_and_of_memory(void **state)
 						      &options, &log, &sweep.err));
 		event_log_deinit(&log);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_tolerances),
-		cmocka_unit_test(test_unescaped_quotes),
-		cmocka_unit_test(test_cut_everywhere),
-		cmocka_unit_test(test_cut_says_where),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_open_quote_in_a_long_file),
-		cmocka_unit_test(test_long_metadata_is_skipped),
-		cmocka_unit_test(test_refused_by_name),
-		cmocka_unit_test(test_failures_of_the_sink_and_of_memory),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

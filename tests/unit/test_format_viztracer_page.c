@@ -7,15 +7,11 @@
 #include "decode_log.h"
 #include "fail_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define HEAD                                                                                       \
 	"<!DOCTYPE html>\n<head>\n<script>\nfunction onTraceViewerImportFail() {\n}\n</script>\n"
@@ -77,9 +73,8 @@ static void check_reading(const struct reading *c)
 	event_log_deinit(&log);
 }
 
-static void test_readings(void **state)
+TEST(test_readings)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(readings); i++)
 		check_reading(&readings[i]);
 }
@@ -121,9 +116,8 @@ static void check_long_page(size_t code_bytes, size_t block_bytes)
 }
 
 /* The viewer's code is longer than any window, and a window ends anywhere in the trace's name. */
-static void test_long_pages(void **state)
+TEST(test_long_pages)
 {
-	(void)state;
 	enum { BLOCK_BYTES = 64 };
 
 	check_long_page(1 << 20, 4096);
@@ -135,9 +129,8 @@ static void test_long_pages(void **state)
  * What is left of a page is told from the rest, and what came before the cut is read: never more
  * than before a later cut.
  */
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
-	(void)state;
 	static const char page[] = HEAD "json_data = " DOCUMENT TAIL;
 	size_t mark =
 		sizeof("<!DOCTYPE html>\n<head>\n<script>\nfunction onTraceViewerImportFail") - 1;
@@ -163,9 +156,8 @@ static void test_cuts(void **state)
 	assert_int_equal(read_before, sizeof(LINES) - 1);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	static const char page[] = HEAD "json_data = " DOCUMENT TAIL;
 	enum { LOG_BYTES = 1 << 16 };
 
@@ -181,15 +173,4 @@ static void test_allocations(void **state)
 						      NULL, &log, &sweep.err));
 		event_log_deinit(&log);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_readings),
-		cmocka_unit_test(test_long_pages),
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_allocations),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,23 +2,16 @@
 /* Gates: what is one, what is wrong with the others, and when each trips or holds. */
 #include <tscope/gate.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "check.h"
 #include "fact_values.h"
 #include "step_text.h"
 
-static void gates_are_taken(void **state)
+TEST(gates_are_taken)
 {
-	(void)state;
 	static const char *const gates[] = {
 		"step_time.mean_ns>320000000",
 		"step_time.p95_us>320",
@@ -42,9 +35,8 @@ static void gates_are_taken(void **state)
 		assert_int_equal(tscope_gate_check(gates[i], NULL), TSCOPE_OK);
 }
 
-static void the_others_are_refused_with_the_reason(void **state)
+TEST(the_others_are_refused_with_the_reason)
 {
-	(void)state;
 	static const struct {
 		const char *gate, *message;
 	} cases[] = {
@@ -111,9 +103,8 @@ static void the_others_are_refused_with_the_reason(void **state)
 }
 
 /* Longer than any buffer within. */
-static void a_long_gate_is_refused(void **state)
+TEST(a_long_gate_is_refused)
 {
-	(void)state;
 	char gate[1000];
 	struct tscope_error err = { 0 };
 
@@ -208,9 +199,8 @@ static const char *const bound_by_data[] = {
 	NULL,
 };
 
-static void numbers_are_compared_in_the_unit_that_is_named(void **state)
+TEST(numbers_are_compared_in_the_unit_that_is_named)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "step_time.mean_ms>99.5", false, "100 > 99.5" },
 		{ "step_time.mean_ms>=100", false, "100 >= 100" },
@@ -235,9 +225,8 @@ static void numbers_are_compared_in_the_unit_that_is_named(void **state)
 }
 
 /* 1 ÷ 3 is above 0.333333, which six digits do not show. */
-static void a_reason_shows_the_difference(void **state)
+TEST(a_reason_shows_the_difference)
 {
-	(void)state;
 	static const char *const ranks[] = { "0 data=1 forward=2\n", NULL };
 	static const struct verdict verdicts[] = {
 		{ "step_time.phase.data_ratio>0.333333", false, "0.3333333 > 0.333333" },
@@ -249,9 +238,8 @@ static void a_reason_shows_the_difference(void **state)
 	diagnosed_deinit(&run);
 }
 
-static void texts_are_equal_or_not(void **state)
+TEST(texts_are_equal_or_not)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "efficiency.top_recoverable==data_stall", false, "data_stall == data_stall" },
 		{ "efficiency.top_recoverable != data_stall", true, "holds: data_stall" },
@@ -264,9 +252,8 @@ static void texts_are_equal_or_not(void **state)
 	diagnosed_deinit(&run);
 }
 
-static void what_is_not_known_trips(void **state)
+TEST(what_is_not_known_trips)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "overlap.comm_ns>0", false,
 		  "overlap.comm_ns is not known: it needs a trace with communication on a device" },
@@ -283,9 +270,8 @@ static void what_is_not_known_trips(void **state)
 	diagnosed_deinit(&run);
 }
 
-static void what_is_not_reliable_trips(void **state)
+TEST(what_is_not_reliable_trips)
 {
-	(void)state;
 	static const char *const ranks[] = { "0 forward=2\n", "0 forward=2\n", NULL };
 	static const struct verdict verdicts[] = {
 		{ "straggler", false, "distributed is not reliable: the clock ran backwards" },
@@ -299,9 +285,8 @@ static void what_is_not_reliable_trips(void **state)
 }
 
 /* Of one fact alone, there or not; the others are as their analyzer is. */
-static void what_is_said_of_a_fact_trips(void **state)
+TEST(what_is_said_of_a_fact_trips)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "mfu<0.2", false, "efficiency.mfu is not reliable: a lower bound" },
 		{ "efficiency.hfu<0.2", false, "efficiency.hfu is not known: no peak" },
@@ -337,9 +322,8 @@ static void what_is_said_of_a_fact_trips(void **state)
  * Neither held nor tripped: bounds, figures that are cut, doubtful or saturated. More FLOPs than
  * the device can do are wrong, and trip.
  */
-static void what_cannot_be_told_is_undecided(void **state)
+TEST(what_cannot_be_told_is_undecided)
 {
-	(void)state;
 	static const struct {
 		const char *facts, *gate;
 		bool is_undecided;
@@ -369,9 +353,8 @@ static void what_cannot_be_told_is_undecided(void **state)
 }
 
 /* "efficiency.mfu is not known: " are 29 bytes, of the 255 that there is room for. */
-static void a_long_reason_ends_with_a_whole_character(void **state)
+TEST(a_long_reason_ends_with_a_whole_character)
 {
-	(void)state;
 	enum { PLACE = 29, ROOM = 255 };
 	char lines[400] = "! efficiency.mfu ";
 	size_t begin = strlen(lines);
@@ -392,9 +375,8 @@ static void a_long_reason_ends_with_a_whole_character(void **state)
 }
 
 /* What another file may tell is excused; a figure that is there and not to be believed is not. */
-static void what_was_not_evaluated_is_excused(void **state)
+TEST(what_was_not_evaluated_is_excused)
 {
-	(void)state;
 	static const struct {
 		const char *gate;
 		bool is_evaluated, held;
@@ -433,9 +415,8 @@ static void what_was_not_evaluated_is_excused(void **state)
 	diagnosed_deinit(&run);
 }
 
-static void a_rule_must_not_fire(void **state)
+TEST(a_rule_must_not_fire)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "TIMING.DATALOADER_BOUND", false,
 		  "it fired: waiting for data takes 30.0 % of the step" },
@@ -455,9 +436,8 @@ static void a_rule_must_not_fire(void **state)
 	diagnosed_deinit(&run);
 }
 
-static void severities_are_ordered(void **state)
+TEST(severities_are_ordered)
 {
-	(void)state;
 	static const struct verdict med[] = {
 		{ "severity>=low", false, "1 finding, first TIMING.DATALOADER_BOUND (med)" },
 		{ "severity>low", false, "1 finding, first TIMING.DATALOADER_BOUND (med)" },
@@ -488,9 +468,8 @@ static const char *repeat(char *text, size_t size, size_t count, const char *pha
 }
 
 /* 30 steps in which rank 1 takes 20 % longer than the other two. */
-static void a_slow_rank_is_named(void **state)
+TEST(a_slow_rank_is_named)
 {
-	(void)state;
 	enum { STEPS = 30, SIZE = STEPS * 32 };
 	static const struct verdict slow[] = { { "straggler", false, "slow: rank 1" } };
 	static const struct verdict even[] = {
@@ -509,9 +488,8 @@ static void a_slow_rank_is_named(void **state)
 	diagnosed_deinit(&run);
 }
 
-static void what_is_no_gate_trips(void **state)
+TEST(what_is_no_gate_trips)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "stragler", false, "unknown fact or rule stragler; did you mean straggler?" },
 	};
@@ -519,28 +497,4 @@ static void what_is_no_gate_trips(void **state)
 
 	check_all(&run, verdicts);
 	diagnosed_deinit(&run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gates_are_taken),
-		cmocka_unit_test(the_others_are_refused_with_the_reason),
-		cmocka_unit_test(a_long_gate_is_refused),
-		cmocka_unit_test(numbers_are_compared_in_the_unit_that_is_named),
-		cmocka_unit_test(a_reason_shows_the_difference),
-		cmocka_unit_test(texts_are_equal_or_not),
-		cmocka_unit_test(what_is_not_known_trips),
-		cmocka_unit_test(what_is_not_reliable_trips),
-		cmocka_unit_test(what_is_said_of_a_fact_trips),
-		cmocka_unit_test(what_cannot_be_told_is_undecided),
-		cmocka_unit_test(a_long_reason_ends_with_a_whole_character),
-		cmocka_unit_test(what_was_not_evaluated_is_excused),
-		cmocka_unit_test(a_rule_must_not_fire),
-		cmocka_unit_test(severities_are_ordered),
-		cmocka_unit_test(a_slow_rank_is_named),
-		cmocka_unit_test(what_is_no_gate_trips),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

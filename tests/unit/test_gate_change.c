@@ -2,21 +2,14 @@
 /* Gates on a comparison: what is one, and when each trips, holds or cannot tell. */
 #include "gate/change.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/attributes.h"
+#include "check.h"
 #include "fact_values.h"
 
-static void gates_are_taken(void **state)
+TEST(gates_are_taken)
 {
-	(void)state;
 	static const char *const gates[] = {
 		"step_time.mean_ns>+5%",
 		"step_time.mean_ms > +5 %",
@@ -51,9 +44,8 @@ static void gates_are_taken(void **state)
 	}
 }
 
-static void the_others_are_refused_with_the_reason(void **state)
+TEST(the_others_are_refused_with_the_reason)
 {
-	(void)state;
 	static const struct {
 		const char *gate, *message;
 	} cases[] = {
@@ -109,9 +101,8 @@ static void the_others_are_refused_with_the_reason(void **state)
 }
 
 /* What asks for a change says so where there is one input only; a negative number is a number. */
-static void of_one_input_there_is_no_change(void **state)
+TEST(of_one_input_there_is_no_change)
 {
-	(void)state;
 	static const struct {
 		const char *gate, *message;
 	} cases[] = {
@@ -213,9 +204,8 @@ static const char changes[] =
 	"ratio=0.0 verdict=same b_doubt='the clock ran backwards'\n"
 	"fact_changes.list fact=integrity.verdict unit=text a=good b=damaged verdict=exact\n";
 
-static void a_significant_change_is_compared(void **state)
+TEST(a_significant_change_is_compared)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "step_time.mean_ns>+5%", TRIPPED, "+6 % > +5%, significant (p < 0.0001)" },
 		{ "step_time.mean_ms>+5 %", TRIPPED, "+6 % > +5 %, significant (p < 0.0001)" },
@@ -239,9 +229,8 @@ static void a_significant_change_is_compared(void **state)
 }
 
 /* Noise hides a change up to some size; where one is demanded noise is none. */
-static void noise_is_no_change_as_far_as_it_reaches(void **state)
+TEST(noise_is_no_change_as_far_as_it_reaches)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "step_time.p95_ns>+0.5%", OPEN,
 		  "inconclusive: +1 %, not significant (p = 0.31); it is at most +4 % with 95 % "
@@ -267,9 +256,8 @@ static void noise_is_no_change_as_far_as_it_reaches(void **state)
 		  ignored);
 }
 
-static void too_few_steps_are_inconclusive(void **state)
+TEST(too_few_steps_are_inconclusive)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "step_time.p50_ns>+5%", OPEN,
 		  "inconclusive: +6 %, and 3 steps against 12 are too few to tell" },
@@ -280,9 +268,8 @@ static void too_few_steps_are_inconclusive(void **state)
 	check_all(&(struct compared_texts){ .changes = changes }, verdicts);
 }
 
-static void what_is_no_matter_of_chance_is_compared_as_it_is(void **state)
+TEST(what_is_no_matter_of_chance_is_compared_as_it_is)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "memory.peak_alloc_bytes>+100MiB", TRIPPED, "+200 MiB > +100MiB" },
 		{ "memory.peak_alloc_bytes>+200MiB", HELD, "holds: +200 MiB" },
@@ -301,9 +288,8 @@ static void what_is_no_matter_of_chance_is_compared_as_it_is(void **state)
 	check_all(&(struct compared_texts){ .changes = changes }, verdicts);
 }
 
-static void what_is_not_known_or_doubted_trips(void **state)
+TEST(what_is_not_known_or_doubted_trips)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "copies.bytes>+5%", TRIPPED,
 		  "the change cannot be had in percent: A is 0 or no number" },
@@ -324,9 +310,8 @@ static void what_is_not_known_or_doubted_trips(void **state)
 	check_all(&(struct compared_texts){ .changes = "" }, nothing);
 }
 
-static void all_else_is_of_b(void **state)
+TEST(all_else_is_of_b)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "mfu<0.35", TRIPPED, "0.3 < 0.35" },
 		{ "step_time.mean_ms>99", TRIPPED, "100 > 99" },
@@ -352,9 +337,8 @@ static void all_else_is_of_b(void **state)
 
 /* ---- findings ---- */
 
-static void new_findings_trip(void **state)
+TEST(new_findings_trip)
 {
-	(void)state;
 	static const char findings[] =
 		"finding_changes.new_count 1\n"
 		"finding_changes.list change=new id=MEMORY.GROWTH b_severity=med title='it grows'\n"
@@ -420,9 +404,8 @@ static void new_findings_trip(void **state)
 	"step_time.count 12\nstep_time.mean_ns 100000000\n"                                        \
 	"step_time.phase.data_ns 1000000\nstep_time.phase.data_ratio 0.01\n"
 
-static void a_rule_trips_where_it_fires_in_b_only(void **state)
+TEST(a_rule_trips_where_it_fires_in_b_only)
 {
-	(void)state;
 	static const struct verdict fired[] = {
 		{ "TIMING.DATALOADER_BOUND", TRIPPED,
 		  "it fired: waiting for data takes 30.0 % of the step" },
@@ -448,9 +431,8 @@ static void a_rule_trips_where_it_fires_in_b_only(void **state)
 
 /* ---- figures as absurd as an input may make them ---- */
 
-static void absurd_figures_trip_or_hold(void **state)
+TEST(absurd_figures_trip_or_hold)
 {
-	(void)state;
 	static const struct verdict verdicts[] = {
 		{ "step_time.mean_ns>+5%", TRIPPED,
 		  "+9.22337e+20 % > +5%, significant (p < 0.0001)" },
@@ -471,24 +453,4 @@ static void absurd_figures_trip_or_hold(void **state)
 				   "difference=odd verdict=exact\n"
 				   "fact_changes.list verdict=same\n" },
 		verdicts);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gates_are_taken),
-		cmocka_unit_test(the_others_are_refused_with_the_reason),
-		cmocka_unit_test(of_one_input_there_is_no_change),
-		cmocka_unit_test(a_significant_change_is_compared),
-		cmocka_unit_test(noise_is_no_change_as_far_as_it_reaches),
-		cmocka_unit_test(too_few_steps_are_inconclusive),
-		cmocka_unit_test(what_is_no_matter_of_chance_is_compared_as_it_is),
-		cmocka_unit_test(what_is_not_known_or_doubted_trips),
-		cmocka_unit_test(all_else_is_of_b),
-		cmocka_unit_test(new_findings_trip),
-		cmocka_unit_test(a_rule_trips_where_it_fires_in_b_only),
-		cmocka_unit_test(absurd_figures_trip_or_hold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,11 @@
 #include <tscope/model.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/attributes.h"
+#include "check.h"
 
 /* One token of one layer: what is left of the formula is its terms. Scores are 1 of hidden. */
 #define TINY "gpt:batch=1,seq=1,layers=1,hidden=8,heads=4,ffn=2"
@@ -28,9 +22,8 @@
 #define SCORES (2 * 8 * 1)
 #define DENSE (2 * 8 * 2)
 
-static void every_term_by_hand(void **state)
+TEST(every_term_by_hand)
 {
-	(void)state;
 	static const struct {
 		const char *model;
 		double flops;
@@ -85,9 +78,8 @@ static void every_term_by_hand(void **state)
 }
 
 /* Forward is a third of the layers' work and is done once more; the logits are kept. */
-static void recomputation_is_of_the_hardware_alone(void **state)
+TEST(recomputation_is_of_the_hardware_alone)
 {
-	(void)state;
 	struct tscope_model model;
 
 	assert_int_equal(tscope_model_parse(&model, TINY ",vocab=100,recompute", NULL), TSCOPE_OK);
@@ -103,9 +95,8 @@ static void recomputation_is_of_the_hardware_alone(void **state)
  * of the norms take no product, and 4 Mi tokens a step in sequences of 4096. Attention without
  * a mask adds 12 × 4096 × 4096 to each token and layer.
  */
-static void llama_is_as_its_parameters_say(void **state)
+TEST(llama_is_as_its_parameters_say)
 {
-	(void)state;
 	const double parameters = 6738415616.0 - (32000.0 + 65) * 4096;
 	const double tokens = 1024.0 * 4096;
 	const double expected = tokens * (6 * parameters + 32 * 12.0 * 4096 * 4096);
@@ -122,9 +113,8 @@ static void llama_is_as_its_parameters_say(void **state)
 	assert_int_equal(model.device_count, 512);
 }
 
-static void long_names_are_the_same(void **state)
+TEST(long_names_are_the_same)
 {
-	(void)state;
 	static const char *const pairs[][2] = {
 		{ "gpt:batch=2,seq=3,layers=4,hidden=8,heads=4,ffn=2,groups=2,head_dim=6,vocab=9,"
 		  "swiglu,moe_layers=2,moe_ffn=7,topk=3,recompute",
@@ -148,9 +138,8 @@ static void long_names_are_the_same(void **state)
 
 /* Numbers at both ends stay numbers. */
 /* Each size may be, but not all of them together: nothing overflows on the way. */
-static void the_largest_model_is_refused(void **state)
+TEST(the_largest_model_is_refused)
 {
-	(void)state;
 	struct tscope_model model;
 	struct tscope_error err;
 
@@ -171,9 +160,8 @@ static void the_largest_model_is_refused(void **state)
 	assert_int_equal(model.device_count, 1000000000);
 }
 
-static void the_others_are_refused_with_the_reason(void **state)
+TEST(the_others_are_refused_with_the_reason)
 {
-	(void)state;
 	static const struct {
 		const char *model, *message;
 	} cases[] = {
@@ -237,9 +225,8 @@ static void the_others_are_refused_with_the_reason(void **state)
 }
 
 /* Longer than any buffer within. */
-static void a_long_model_is_refused(void **state)
+TEST(a_long_model_is_refused)
 {
-	(void)state;
 	char text[2000];
 
 	memset(text, 'x', sizeof(text) - 1);
@@ -255,19 +242,4 @@ static void a_long_model_is_refused(void **state)
 	memset(text + 4, ',', sizeof(text) - 5);
 	assert_int_equal(tscope_model_parse(&(struct tscope_model){ 0 }, text, NULL),
 			 TSCOPE_E_FORMAT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_term_by_hand),
-		cmocka_unit_test(recomputation_is_of_the_hardware_alone),
-		cmocka_unit_test(llama_is_as_its_parameters_say),
-		cmocka_unit_test(long_names_are_the_same),
-		cmocka_unit_test(the_largest_model_is_refused),
-		cmocka_unit_test(the_others_are_refused_with_the_reason),
-		cmocka_unit_test(a_long_model_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

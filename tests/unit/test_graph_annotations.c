@@ -2,14 +2,10 @@
 /* Modules of graphs' kernels that stand in a file beside the trace. */
 #include "session/graph_annotations.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "test_folder.h"
 
 static const struct tscope_trace_options options;
@@ -28,9 +24,8 @@ static void check_module(const char *trace_path, const char *expected)
 	tsi_node_modules_deinit(&modules);
 }
 
-static void where_they_are(void **state)
+TEST_IN_FOLDER(where_they_are)
 {
-	(void)state;
 	check_module("one/trace.json", "-");
 	put_file("one/kernel_annotations_rank0_fwd.json", "{\"7\": [{\"module_fqn\": \"one\"}]}");
 	put_file("one/kernel_annotations_rank0_fwd.txt", "x");
@@ -48,9 +43,8 @@ static void where_they_are(void **state)
 	check_module("trace.json", "here");
 }
 
-static void what_they_say(void **state)
+TEST_IN_FOLDER(what_they_say)
 {
-	(void)state;
 	static const struct {
 		const char *text, *module;
 	} cases[] = {
@@ -71,9 +65,8 @@ static void what_they_say(void **state)
 	}
 }
 
-static void what_is_none(void **state)
+TEST_IN_FOLDER(what_is_none)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		enum tscope_status status;
@@ -98,9 +91,8 @@ static void what_is_none(void **state)
 }
 
 /* A trace is read all the same, and the file is counted. */
-static void damaged_beside_a_trace(void **state)
+TEST_IN_FOLDER(damaged_beside_a_trace)
 {
-	(void)state;
 	static const struct tscope_trace_options finding = { .finds_annotations = true };
 	struct tscope_trace *trace;
 	struct tscope_error err = { 0 };
@@ -115,16 +107,4 @@ static void damaged_beside_a_trace(void **state)
 	assert_int_equal(tscope_trace_open(&trace, "t.json", NULL, &err), TSCOPE_OK);
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unread_annotations), 0);
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(where_they_are, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(what_they_say, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(what_is_none, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(damaged_beside_a_trace, enter_folder, leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,17 +5,13 @@
  */
 #include "model/memory/host_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
 #include "base/error.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "input/input.h"
 #include "memray_writer.h"
@@ -65,7 +61,7 @@ static void check_use(struct host_use use, int64_t bytes, int64_t count)
 
 /* ---- single cases ---- */
 
-static void what_is_freed_is_not_live(void **state)
+TEST(what_is_freed_is_not_live)
 {
 	const struct memray_allocation records[] = {
 		record(MEMRAY_MALLOC, 16, 100), record(MEMRAY_CALLOC, 32, 30),
@@ -74,7 +70,6 @@ static void what_is_freed_is_not_live(void **state)
 	};
 	struct host_memory host;
 
-	(void)state;
 	assert_int_equal(reduce(&host, records, TSI_COUNT_OF(records), NULL), TSCOPE_OK);
 	check_use(host.allocated, 190, 3);
 	check_use(host.at_peak, 130, 2); /* 100 + 30 */
@@ -88,7 +83,7 @@ static void what_is_freed_is_not_live(void **state)
 }
 
 /* Both moments have 100 bytes: what was live at the later one counts. */
-static void of_equal_peaks_the_last_one_counts(void **state)
+TEST(of_equal_peaks_the_last_one_counts)
 {
 	struct memray_allocation records[] = {
 		record(MEMRAY_MALLOC, 16, 100),
@@ -98,7 +93,6 @@ static void of_equal_peaks_the_last_one_counts(void **state)
 	};
 	struct host_memory host;
 
-	(void)state;
 	records[2].node = 1;
 	assert_int_equal(reduce(&host, records, TSI_COUNT_OF(records), NULL), TSCOPE_OK);
 	check_use(host.at_peak, 100, 1);
@@ -108,7 +102,7 @@ static void of_equal_peaks_the_last_one_counts(void **state)
 }
 
 /* An address is live once: 40 bytes take the place of 100. */
-static void who_comes_over_another_takes_its_place(void **state)
+TEST(who_comes_over_another_takes_its_place)
 {
 	const struct memray_allocation records[] = {
 		record(MEMRAY_MALLOC, 16, 100),
@@ -117,7 +111,6 @@ static void who_comes_over_another_takes_its_place(void **state)
 	};
 	struct host_memory host;
 
-	(void)state;
 	assert_int_equal(reduce(&host, records, 2, NULL), TSCOPE_OK);
 	check_use(host.at_peak, 100, 1);
 	check_use(host.live, 40, 1);
@@ -130,7 +123,7 @@ static void who_comes_over_another_takes_its_place(void **state)
 }
 
 /* Cut in the middle it is two; cut at an end it is one; what is not there is not cut. */
-static void mappings_go_in_pieces(void **state)
+TEST(mappings_go_in_pieces)
 {
 	static const struct {
 		uint64_t address, size;
@@ -149,7 +142,6 @@ static void mappings_go_in_pieces(void **state)
 		record(MEMRAY_MMAP, 0, 16384),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cuts); i++) {
 		struct host_memory host;
 
@@ -163,7 +155,7 @@ static void mappings_go_in_pieces(void **state)
 }
 
 /* A reserve of 64 KiB, with 8 KiB mapped into it: 64 KiB in all, of which 8 are the other's. */
-static void a_mapping_within_another_takes_its_place(void **state)
+TEST(a_mapping_within_another_takes_its_place)
 {
 	struct memray_allocation records[] = {
 		record(MEMRAY_MMAP, 1 << 20, 65536),
@@ -171,7 +163,6 @@ static void a_mapping_within_another_takes_its_place(void **state)
 	};
 	struct host_memory host;
 
-	(void)state;
 	records[1].node = 1;
 	assert_int_equal(reduce(&host, records, TSI_COUNT_OF(records), NULL), TSCOPE_OK);
 	check_use(host.at_peak, 65536, 3);
@@ -182,7 +173,7 @@ static void a_mapping_within_another_takes_its_place(void **state)
 }
 
 /* One other allocation of the thread may lie between; those of other threads do not count. */
-static void temporary_is_what_its_thread_frees_soon(void **state)
+TEST(temporary_is_what_its_thread_frees_soon)
 {
 	struct memray_allocation records[] = {
 		record(MEMRAY_MALLOC, 16, 1), /* freed at once: temporary */
@@ -206,7 +197,6 @@ static void temporary_is_what_its_thread_frees_soon(void **state)
 	};
 	struct host_memory host;
 
-	(void)state;
 	records[8].thread = 1;
 	assert_int_equal(reduce(&host, records, TSI_COUNT_OF(records), NULL), TSCOPE_OK);
 	check_use(host.temporary, 1 + 2 + 4096, 3);
@@ -216,7 +206,7 @@ static void temporary_is_what_its_thread_frees_soon(void **state)
 	tsi_host_memory_deinit(&host);
 }
 
-static void sizes_are_told_in_powers_of_two(void **state)
+TEST(sizes_are_told_in_powers_of_two)
 {
 	static const uint64_t sizes[] = { 0, 1, 2, 3, 4, 7, 8, 65535, 65536, 65536 };
 	static const struct host_size expected[] = {
@@ -226,7 +216,6 @@ static void sizes_are_told_in_powers_of_two(void **state)
 	struct memray_allocation records[TSI_COUNT_OF(sizes)];
 	struct host_memory host;
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(sizes); i++)
 		records[i] = record(MEMRAY_MALLOC, 16 * i, sizes[i]);
 	assert_int_equal(reduce(&host, records, TSI_COUNT_OF(records), NULL), TSCOPE_OK);
@@ -237,7 +226,7 @@ static void sizes_are_told_in_powers_of_two(void **state)
 }
 
 /* What would make the sum of all sizes more than 63 bits is no allocation. */
-static void absurd_sizes_are_dropped(void **state)
+TEST(absurd_sizes_are_dropped)
 {
 	const struct memray_allocation records[] = {
 		record(MEMRAY_MALLOC, 16, INT64_MAX),
@@ -250,7 +239,6 @@ static void absurd_sizes_are_dropped(void **state)
 	};
 	struct host_memory host;
 
-	(void)state;
 	assert_int_equal(reduce(&host, records, TSI_COUNT_OF(records), NULL), TSCOPE_OK);
 	check_use(host.allocated, INT64_MAX, 2);
 	check_use(host.at_peak, INT64_MAX, 2);
@@ -262,7 +250,7 @@ static void absurd_sizes_are_dropped(void **state)
 }
 
 /* [2⁶⁴ − 11, …) is cut at the last address, which no mapping has: 10 bytes. */
-static void a_mapping_ends_with_the_addresses(void **state)
+TEST(a_mapping_ends_with_the_addresses)
 {
 	const struct memray_allocation records[] = {
 		record(MEMRAY_MMAP, UINT64_MAX - 10, 100),
@@ -270,7 +258,6 @@ static void a_mapping_ends_with_the_addresses(void **state)
 	};
 	struct host_memory host;
 
-	(void)state;
 	assert_int_equal(reduce(&host, records, TSI_COUNT_OF(records), NULL), TSCOPE_OK);
 	check_use(host.allocated, 100, 1);
 	check_use(host.at_peak, 10, 1);
@@ -284,13 +271,12 @@ static void a_mapping_ends_with_the_addresses(void **state)
  * A million blocks of which one in four stays, and then go in another order than they came:
  * the map grows, and closes its gaps, around all of them.
  */
-static void a_million_blocks_come_and_go(void **state)
+TEST(a_million_blocks_come_and_go)
 {
 	enum { BLOCKS = 1 << 20 };
 	struct host_memory host = { 0 };
 	struct host_reduction *r;
 
-	(void)state;
 	assert_int_equal(tsi_host_reduction_new(&r, &host, NULL), TSCOPE_OK);
 	for (uint64_t i = 0; i < BLOCKS; i++) {
 		assert_int_equal(take(r, record(MEMRAY_MALLOC, 16 * i, i % 4), NULL), TSCOPE_OK);
@@ -310,13 +296,12 @@ static void a_million_blocks_come_and_go(void **state)
 }
 
 /* 20000 mappings with gaps, from both ends to the middle; every second goes, then all. */
-static void many_mappings_come_and_go(void **state)
+TEST(many_mappings_come_and_go)
 {
 	enum { MAPPINGS = 20000 };
 	struct host_memory host = { 0 };
 	struct host_reduction *r;
 
-	(void)state;
 	assert_int_equal(tsi_host_reduction_new(&r, &host, NULL), TSCOPE_OK);
 	for (uint64_t i = 0; i < MAPPINGS; i++) {
 		uint64_t place = i % 2 ? MAPPINGS - 1 - i / 2 : i / 2;
@@ -393,9 +378,8 @@ static const struct host_account *stack_of(const struct host_memory *host, const
 	return NULL;
 }
 
-static void captures_of_all_versions_say_the_same(void **state)
+TEST(captures_of_all_versions_say_the_same)
 {
-	(void)state;
 	for (int32_t version = 7; version <= 13; version++) {
 		struct memray_writer w = write_stream(version);
 		struct tscope_error damage, err = { 0 };
@@ -421,9 +405,8 @@ static void captures_of_all_versions_say_the_same(void **state)
 	}
 }
 
-static void a_capture_of_sums_has_its_peak_and_its_leaks(void **state)
+TEST(a_capture_of_sums_has_its_peak_and_its_leaks)
 {
-	(void)state;
 	for (int32_t version = 10; version <= 13; version++) {
 		const struct memray_header header = {
 			.version = version, .is_aggregated = true, .start_ms = 1000, .end_ms = 3000
@@ -468,11 +451,10 @@ static void a_capture_of_sums_has_its_peak_and_its_leaks(void **state)
 }
 
 /* Cut anywhere: what was allocated before the place counts, or there was nothing yet. */
-static void a_cut_capture_keeps_what_it_gave(void **state)
+TEST(a_cut_capture_keeps_what_it_gave)
 {
 	static const int32_t versions[] = { 8, 11, 12 }; /* 7 has no mark at its end */
 
-	(void)state;
 	for (size_t v = 0; v < TSI_COUNT_OF(versions); v++) {
 		struct memray_writer w = write_stream(versions[v]);
 		int64_t most = 0;
@@ -499,13 +481,12 @@ static void a_cut_capture_keeps_what_it_gave(void **state)
 	}
 }
 
-static void a_capture_without_records_is_named(void **state)
+TEST(a_capture_without_records_is_named)
 {
 	const struct memray_header header = { .version = 11 };
 	struct tscope_error damage, err = { 0 };
 	struct host_memory host;
 
-	(void)state;
 	for (int is_whole = 0; is_whole < 2; is_whole++) {
 		struct memray_writer w = memray_write_header(&header, "");
 
@@ -522,11 +503,10 @@ static void a_capture_without_records_is_named(void **state)
 	}
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	struct memray_writer w = write_stream(12);
 
-	(void)state;
 	for (uint64_t i = 0; i < 300; i++)
 		memray_write_allocation(&w, MEMRAY_MMAP, 8192 * (i + 100), 8191);
 	memray_write_allocation(&w, MEMRAY_MUNMAP, 8192 * 150 + 100, 50); /* a leaf splits */
@@ -541,28 +521,4 @@ static void every_allocation_may_fail(void **state)
 		tsi_host_memory_deinit(&host);
 	}
 	memray_writer_deinit(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_freed_is_not_live),
-		cmocka_unit_test(of_equal_peaks_the_last_one_counts),
-		cmocka_unit_test(who_comes_over_another_takes_its_place),
-		cmocka_unit_test(mappings_go_in_pieces),
-		cmocka_unit_test(a_mapping_within_another_takes_its_place),
-		cmocka_unit_test(temporary_is_what_its_thread_frees_soon),
-		cmocka_unit_test(sizes_are_told_in_powers_of_two),
-		cmocka_unit_test(absurd_sizes_are_dropped),
-		cmocka_unit_test(a_mapping_ends_with_the_addresses),
-		cmocka_unit_test(a_million_blocks_come_and_go),
-		cmocka_unit_test(many_mappings_come_and_go),
-		cmocka_unit_test(captures_of_all_versions_say_the_same),
-		cmocka_unit_test(a_capture_of_sums_has_its_peak_and_its_leaks),
-		cmocka_unit_test(a_cut_capture_keeps_what_it_gave),
-		cmocka_unit_test(a_capture_without_records_is_named),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

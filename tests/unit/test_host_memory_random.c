@@ -5,13 +5,8 @@
  */
 #include "model/memory/host_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "random_numbers.h"
 
 static void check_use(struct host_use use, int64_t bytes, int64_t count)
@@ -258,18 +253,8 @@ static void play(uint64_t seed)
 	tsi_host_memory_deinit(&host);
 }
 
-static void equals_a_twin_that_keeps_everything(void **state)
+TEST(equals_a_twin_that_keeps_everything)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 400; seed++)
 		play(seed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equals_a_twin_that_keeps_everything),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* What `memray stats --json` writes, read into the model of a capture. */
 #include "model/memory/host_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -55,11 +50,10 @@ static void check_place(const struct host_memory *host, size_t index, const char
 }
 
 /* 23:59:30.5 at +1 is 22:59:30.5; 01:00 at +2 is 23:00 of the same day: 29.5 s later. */
-static void all_of_it_is_read(void **state)
+TEST(all_of_it_is_read)
 {
 	struct host_memory host = read_stats(STATS);
 
-	(void)state;
 	assert_int_equal(host.source, HOST_STATS);
 	check_use(host.allocated, 20000, 150);
 	check_use(host.at_peak, 9000, -1);
@@ -86,11 +80,10 @@ static void all_of_it_is_read(void **state)
 	tsi_host_memory_deinit(&host);
 }
 
-static void what_is_missing_is_not_said(void **state)
+TEST(what_is_missing_is_not_said)
 {
 	struct host_memory host = read_stats("{" TOTALS ", metadata: {}}");
 
-	(void)state;
 	check_use(host.allocated, 20000, 150);
 	check_use(host.at_peak, -1, -1);
 	assert_int_equal(host.pid, -1);
@@ -104,7 +97,7 @@ static void what_is_missing_is_not_said(void **state)
 }
 
 /* Two allocators, three sizes, three places. */
-static void what_is_none_is_counted(void **state)
+TEST(what_is_none_is_counted)
 {
 	struct host_memory host = read_stats(
 		"{" TOTALS ", metadata: {peak_memory: -5, pid: x, start_time: 7},"
@@ -114,14 +107,13 @@ static void what_is_none_is_counted(void **state)
 		"top_allocations_by_size: [{location: 5, size: 4}, {location: f, size: x}],"
 		"top_allocations_by_count: [9]}");
 
-	(void)state;
 	check_use(host.at_peak, -1, -1);
 	assert_int_equal(host.dropped_count, 8);
 	assert_int_equal(host.place_count, 0);
 	tsi_host_memory_deinit(&host);
 }
 
-static void times_are_told_apart(void **state)
+TEST(times_are_told_apart)
 {
 	static const struct {
 		const char *start, *end;
@@ -140,7 +132,6 @@ static void times_are_told_apart(void **state)
 		{ "", "2023-01-01 02:00:00", -1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[512];
 
@@ -153,7 +144,7 @@ static void times_are_told_apart(void **state)
 	}
 }
 
-static void other_data_is_none(void **state)
+TEST(other_data_is_none)
 {
 	static const char *const texts[] = {
 		"[]",
@@ -165,7 +156,6 @@ static void other_data_is_none(void **state)
 		"{total_num_allocations: many, total_bytes_allocated: 1, metadata: {}}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++) {
 		struct plain *plain = plain_of(texts[i]);
 
@@ -175,13 +165,12 @@ static void other_data_is_none(void **state)
 }
 
 /* A row for each of 64 sizes, and not one more. */
-static void there_is_room_for_so_many_sizes(void **state)
+TEST(there_is_room_for_so_many_sizes)
 {
 	static char text[8192];
 	size_t length = (size_t)snprintf(text, sizeof(text),
 					 "{" TOTALS ", metadata: {}, allocation_size_histogram: [");
 
-	(void)state;
 	for (int i = 0; i < HOST_SIZES + 2; i++)
 		length += (size_t)snprintf(text + length, sizeof(text) - length,
 					   "%s{min_bytes: %d, max_bytes: %d, count: 1}",
@@ -193,11 +182,10 @@ static void there_is_room_for_so_many_sizes(void **state)
 	tsi_host_memory_deinit(&host);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	struct plain *plain = plain_of(STATS);
 
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 4 };
 	while (alloc_sweep_next(&sweep)) {
 		struct host_memory host;
@@ -206,19 +194,4 @@ static void every_allocation_may_fail(void **state)
 		tsi_host_memory_deinit(&host);
 	}
 	tsi_plain_free(plain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it_is_read),
-		cmocka_unit_test(what_is_missing_is_not_said),
-		cmocka_unit_test(what_is_none_is_counted),
-		cmocka_unit_test(times_are_told_apart),
-		cmocka_unit_test(other_data_is_none),
-		cmocka_unit_test(there_is_room_for_so_many_sizes),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,18 +6,13 @@
 #include "input/input.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "config.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
@@ -72,9 +67,8 @@ static void walk(struct input *in, size_t length, size_t max)
 	}
 }
 
-static void test_walk(void **state)
+TEST(test_walk)
 {
-	(void)state;
 	static const size_t max_peeks[] = { 1, 2, 7, 100, 3000 };
 	char *data = new_pattern(LENGTH);
 	for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b++)
@@ -87,9 +81,8 @@ static void test_walk(void **state)
 }
 
 /* Tails around the room before a block (64 KiB of 256), and peeks of several blocks. */
-static void test_long_peeks(void **state)
+TEST(test_long_peeks)
 {
-	(void)state;
 	static const size_t max_peeks[] = { 65536, 70000, 262144, 300000, 1500000 };
 	enum { LONG = 3000000 };
 	char *data = new_pattern(LONG);
@@ -101,9 +94,8 @@ static void test_long_peeks(void **state)
 	free(data);
 }
 
-static void test_end(void **state)
+TEST(test_end)
 {
-	(void)state;
 	for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b++) {
 		struct input *in = open_memory("abc", 3, block_sizes[b]);
 		const char *data;
@@ -128,9 +120,8 @@ static void test_end(void **state)
 	}
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
-	(void)state;
 	struct input *in = open_memory(NULL, 0, 0);
 	const char *data;
 	size_t available = 1;
@@ -141,9 +132,8 @@ static void test_empty(void **state)
 	tsi_input_close(NULL);
 }
 
-static void test_counters(void **state)
+TEST(test_counters)
 {
-	(void)state;
 	struct input *in = open_memory("{\"a\":1}", 7, 0);
 	assert_int_equal(tsi_input_source_bytes(in), 7);
 	assert_int_equal(tsi_input_source_offset(in), 7); /* tasting has read the block */
@@ -154,9 +144,8 @@ static void test_counters(void **state)
 }
 
 /* A byte-order mark is text: the decoder's business. */
-static void test_bom_stays(void **state)
+TEST(test_bom_stays)
 {
-	(void)state;
 	struct input *in = open_memory("\xef\xbb\xbf{}", 5, 0);
 	const char *data;
 	size_t available;
@@ -175,9 +164,8 @@ static void write_all(int fd, const char *data, size_t length)
 	}
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
-	(void)state;
 	char path[] = "test_input_XXXXXX";
 	char *data = new_pattern(LENGTH);
 	int fd = mkstemp(path);
@@ -207,9 +195,8 @@ static int pipe_to_stdin(void)
 	return ends[1];
 }
 
-static void test_standard_input(void **state)
+TEST(test_standard_input)
 {
-	(void)state;
 	int saved = dup(STDIN_FILENO);
 	char *data = new_pattern(4000);
 	int writer = pipe_to_stdin();
@@ -259,7 +246,7 @@ static void check_places(struct input *in, size_t start)
 	tsi_input_close(in);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
 	enum { START = 1000 };
 	struct input_options options = { .block_bytes = 100 };
@@ -267,7 +254,6 @@ static void test_places(void **state)
 	char *data = new_pattern(LENGTH);
 	int fd = mkstemp(path), saved = dup(STDIN_FILENO);
 	struct input *in;
-	(void)state;
 	assert_true(fd >= 0);
 	write_all(fd, data, LENGTH);
 	check_places(open_memory(data, LENGTH, 100), 0);
@@ -293,9 +279,8 @@ static void test_places(void **state)
 	free(data);
 }
 
-static void test_cannot_open(void **state)
+TEST(test_cannot_open)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	struct input *in = NULL;
 	assert_int_equal(tsi_input_open_file(&in, "no/such/file", NULL, &err), TSCOPE_E_IO);
@@ -306,9 +291,8 @@ static void test_cannot_open(void **state)
 	assert_null(in);
 }
 
-static void test_cannot_read(void **state)
+TEST(test_cannot_read)
 {
-	(void)state;
 	struct tscope_error err = { 0 };
 	struct input *in = NULL;
 	char path[] = "test_input_XXXXXX";
@@ -327,9 +311,8 @@ static void test_cannot_read(void **state)
 	unlink(path);
 }
 
-static void test_names_of_magic(void **state)
+TEST(test_names_of_magic)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t length;
@@ -374,9 +357,8 @@ static void test_names_of_magic(void **state)
 	"this build cannot read it: unpack it first, or build tscope with libarchive-dev"
 #endif
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-	(void)state;
 	static char tar[512];
 	memcpy(tar + 257, "ustar\00000", 8);
 	static const struct {
@@ -412,9 +394,8 @@ static void test_refused(void **state)
 }
 
 /* What is named but not refused passes as bytes: the decoder says why it does not want it. */
-static void test_named_kinds_pass(void **state)
+TEST(test_named_kinds_pass)
 {
-	(void)state;
 	struct input *in = open_memory("SQLite format 3\0", 16, 0);
 	const char *data;
 	size_t available;
@@ -442,9 +423,8 @@ static enum tscope_status read_whole(const char *text, size_t length, size_t blo
 	return status == TSCOPE_END ? TSCOPE_OK : status;
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-	(void)state;
 	char *text = new_pattern(1000);
 	for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b++) {
 		struct alloc_sweep sweep = {
@@ -455,26 +435,4 @@ static void test_without_memory(void **state)
 			alloc_sweep_try(&sweep, read_whole(text, 1000, block_sizes[b], &sweep.err));
 	}
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_long_peeks),
-		cmocka_unit_test(test_end),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_bom_stays),
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_standard_input),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_cannot_open),
-		cmocka_unit_test(test_cannot_read),
-		cmocka_unit_test(test_names_of_magic),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_named_kinds_pass),
-		cmocka_unit_test(test_without_memory),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

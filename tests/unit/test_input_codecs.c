@@ -5,14 +5,8 @@
  */
 #include "input/input.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "packed.h"
 
 #if HAVE_ZLIB
@@ -20,9 +14,8 @@
 #endif
 
 /* Every codec is recognised by its magic. What a build cannot read it knows by name, with a remedy. */
-static void test_built_or_named(void **state)
+TEST(test_built_or_named)
 {
-	(void)state;
 	static const struct {
 		const char *magic;
 		size_t length;
@@ -75,9 +68,8 @@ static void add_gzip_header(struct bytes *to, unsigned flags)
 
 enum { PLAIN_GZIP_HEADER = 10 };
 
-static void test_gzip_header_fields(void **state)
+TEST(test_gzip_header_fields)
 {
-	(void)state;
 	struct bytes text = { 0 }, plain = { 0 };
 	bytes_add_text(&text, 500);
 	bytes_add_gzip(&plain, text.data, text.length);
@@ -105,9 +97,8 @@ static void test_gzip_header_fields(void **state)
 	bytes_reset(&plain);
 }
 
-static void test_gzip_damage(void **state)
+TEST(test_gzip_damage)
 {
-	(void)state;
 	static const struct {
 		ptrdiff_t at; /* counted from the end of the file if negative */
 		char bits;
@@ -138,9 +129,8 @@ static void test_gzip_damage(void **state)
 }
 
 /* A match that reaches back before the start of its member: 32 KiB of another one are no help. */
-static void test_gzip_members_stand_alone(void **state)
+TEST(test_gzip_members_stand_alone)
 {
-	(void)state;
 	struct bytes text = { 0 }, packed = { 0 };
 	bytes_add_text(&text, 40000);
 	bytes_add_gzip(&packed, text.data, text.length);
@@ -165,9 +155,8 @@ static void test_gzip_members_stand_alone(void **state)
 #if HAVE_ZSTD
 
 /* Frames by hand: magic, descriptor, window or size, one last block (3 bytes, then its data). */
-static void test_zstd_headers(void **state)
+TEST(test_zstd_headers)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t length;
@@ -202,9 +191,8 @@ static void test_zstd_headers(void **state)
 	}
 }
 
-static void test_zstd_third_frame(void **state)
+TEST(test_zstd_third_frame)
 {
-	(void)state;
 	struct bytes text = { 0 }, packed = { 0 };
 	bytes_add_text(&text, 3000);
 	size_t third_start = 0;
@@ -228,9 +216,8 @@ static void test_zstd_third_frame(void **state)
 
 #if HAVE_LZ4
 
-static void test_lz4_damage(void **state)
+TEST(test_lz4_damage)
 {
-	(void)state;
 	struct bytes text = { 0 }, packed = { 0 };
 	bytes_add_text(&text, 1000);
 	bytes_add_lz4(&packed, text.data, text.length);
@@ -247,23 +234,3 @@ static void test_lz4_damage(void **state)
 }
 
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_built_or_named),
-#if HAVE_ZLIB
-		cmocka_unit_test(test_gzip_header_fields),
-		cmocka_unit_test(test_gzip_damage),
-		cmocka_unit_test(test_gzip_members_stand_alone),
-#endif
-#if HAVE_ZSTD
-		cmocka_unit_test(test_zstd_headers),
-		cmocka_unit_test(test_zstd_third_frame),
-#endif
-#if HAVE_LZ4
-		cmocka_unit_test(test_lz4_damage),
-#endif
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

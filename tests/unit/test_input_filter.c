@@ -5,24 +5,18 @@
  */
 #include "input/input.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "packed.h"
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-	(void)state;
 	static const size_t lengths[] = { 0, 1, 300, 20000 };
 	for (const struct codec *codec = codecs; codec->name; codec++)
 		for (size_t i = 0; i < TSI_COUNT_OF(lengths); i++) {
@@ -36,9 +30,8 @@ static void test_round_trip(void **state)
 }
 
 /* Many default-size blocks, so that the ring goes round; peeks that span some of them. */
-static void test_long_streams(void **state)
+TEST(test_long_streams)
 {
-	(void)state;
 	static const size_t mins[] = { 0, 1, 60000, 200000, 700000 };
 	struct bytes text = { 0 };
 	bytes_add_text(&text, 5000000);
@@ -60,9 +53,8 @@ static void test_long_streams(void **state)
 }
 
 /* Members, empty ones among them, are one stream. */
-static void test_members(void **state)
+TEST(test_members)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 5000);
@@ -79,9 +71,8 @@ static void test_members(void **state)
 	}
 }
 
-static void test_trailing_bytes(void **state)
+TEST(test_trailing_bytes)
 {
-	(void)state;
 	static const char padding[512];
 	static const struct {
 		const char *bytes;
@@ -101,9 +92,8 @@ static void test_trailing_bytes(void **state)
 		}
 }
 
-static void test_skippable_frames(void **state)
+TEST(test_skippable_frames)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		if (strcmp(codec->member, "frame") != 0)
 			continue;
@@ -128,9 +118,8 @@ static void test_skippable_frames(void **state)
 }
 
 /* A file of nothing but skippable frames holds nothing; one cut inside of one is damaged. */
-static void test_only_skippable_frames(void **state)
+TEST(test_only_skippable_frames)
 {
-	(void)state;
 	struct bytes nothing = { 0 }, packed = { 0 };
 	bytes_add_literal(&packed, "\x50\x2a\x4d\x18\x02\x00\x00\x00\x61\x62");
 	expect_whole(&packed, &nothing, "none", 0);
@@ -141,9 +130,8 @@ static void test_only_skippable_frames(void **state)
 	bytes_reset(&packed);
 }
 
-static void test_nested(void **state)
+TEST(test_nested)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++)
 		for (const struct codec *inside = codecs; inside->name; inside++) {
 			struct bytes text = { 0 }, inner = { 0 }, outer = { 0 };
@@ -178,9 +166,8 @@ static void test_nested(void **state)
 		}
 }
 
-static void test_filter_depth(void **state)
+TEST(test_filter_depth)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes packed = { 0 };
 		bytes_add_literal(&packed, "[]");
@@ -210,9 +197,8 @@ static void test_filter_depth(void **state)
  * Cut after every byte. Before the magic is whole the file is something else;
  * between members it is whole; everywhere else truncated, at the cut.
  */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 200);
@@ -255,9 +241,8 @@ static void test_truncated(void **state)
  * header), or it makes something else of the file (the magic), or the second
  * member garbage that is counted, or it is an error that names the member.
  */
-static void test_flipped_bits(void **state)
+TEST(test_flipped_bits)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 150);
@@ -296,9 +281,8 @@ static void test_flipped_bits(void **state)
 	}
 }
 
-static void test_output_limit(void **state)
+TEST(test_output_limit)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 3000);
@@ -327,9 +311,8 @@ static void test_output_limit(void **state)
 }
 
 /* 70 MB of one byte grow by far more than the 50 times that are allowed here. */
-static void test_bomb(void **state)
+TEST(test_bomb)
 {
-	(void)state;
 	enum { LENGTH = 70 << 20, CHECKED_FROM = 64 << 20 };
 	char *zeros = calloc(1, LENGTH);
 	assert_non_null(zeros);
@@ -359,9 +342,8 @@ static void test_bomb(void **state)
 	free(zeros);
 }
 
-static void test_archive_inside(void **state)
+TEST(test_archive_inside)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		static char tar[512];
 		struct bytes packed = { 0 };
@@ -378,9 +360,8 @@ static void test_archive_inside(void **state)
 }
 
 /* Closing early must not wait for the rest of the stream, nor leave a thread behind. */
-static void test_close_early(void **state)
+TEST(test_close_early)
 {
-	(void)state;
 	struct bytes text = { 0 };
 	bytes_add_text(&text, 4000000);
 	for (const struct codec *codec = codecs; codec->name; codec++) {
@@ -404,9 +385,8 @@ static void test_close_early(void **state)
 }
 
 /* The other end of the pipe keeps it open and says nothing more: the alarm would end the test. */
-static void test_close_with_silent_pipe(void **state)
+TEST(test_close_with_silent_pipe)
 {
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 40000);
@@ -459,9 +439,8 @@ static void read_whole(struct alloc_sweep *sweep, const struct bytes *packed, un
 	tsi_input_close(in);
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-	(void)state;
 	struct bytes text = { 0 };
 	bytes_add_text(&text, 3000);
 	for (const struct codec *codec = codecs; codec->name; codec++) {
@@ -475,27 +454,4 @@ static void test_without_memory(void **state)
 		bytes_reset(&packed);
 	}
 	bytes_reset(&text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_long_streams),
-		cmocka_unit_test(test_members),
-		cmocka_unit_test(test_trailing_bytes),
-		cmocka_unit_test(test_skippable_frames),
-		cmocka_unit_test(test_only_skippable_frames),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_filter_depth),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped_bits),
-		cmocka_unit_test(test_output_limit),
-		cmocka_unit_test(test_bomb),
-		cmocka_unit_test(test_archive_inside),
-		cmocka_unit_test(test_close_early),
-		cmocka_unit_test(test_close_with_silent_pipe),
-		cmocka_unit_test(test_without_memory),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,11 @@
  */
 #include "input/frames.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "effort.h"
 #include "fail_alloc.h"
 #include "packed.h"
@@ -128,9 +123,8 @@ static void compare(const struct bytes *from, const struct input_options *option
 	compare_way(from, options, 1);
 }
 
-static void test_whole(void **state)
+TEST(test_whole)
 {
-	(void)state;
 	static const size_t block_sizes[] = { 1, 16, 1000, 0 };
 	for (const struct codec *kind = kinds; kind->name; kind++)
 		for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b++) {
@@ -151,9 +145,8 @@ static void test_whole(void **state)
  * out before a decoder sees damage depends on how its input is cut in pieces:
  * blocks are large enough that no two are shown at once.
  */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-	(void)state;
 	static const struct input_options options = { .block_bytes = 128 };
 	for (const struct codec *kind = kinds; kind->name; kind++) {
 		struct bytes text = { 0 }, packed = { 0 };
@@ -171,9 +164,8 @@ static void test_damage(void **state)
 	}
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-	(void)state;
 	for (const struct codec *kind = kinds; kind->name; kind++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 3000);
@@ -189,9 +181,8 @@ static void test_limits(void **state)
 }
 
 /* Members that grow more than they may, the first of them less. The ratio is looked at by blocks. */
-static void test_ratio(void **state)
+TEST(test_ratio)
 {
-	(void)state;
 	static char zeros[60000];
 	for (const struct codec *kind = kinds; kind->name; kind++) {
 		struct bytes text = { 0 }, packed = { 0 }, member = { 0 };
@@ -211,9 +202,8 @@ static void test_ratio(void **state)
 }
 
 /* What says where it ends and what does not by turns. */
-static void test_mixed_members(void **state)
+TEST(test_mixed_members)
 {
-	(void)state;
 	static const struct input_options options = { .block_bytes = 16 };
 	for (const struct codec *kind = kinds; kind->name; kind++)
 		for (const struct codec *codec = codecs; codec->name; codec++) {
@@ -227,9 +217,8 @@ static void test_mixed_members(void **state)
 		}
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-	(void)state;
 	for (const struct codec *kind = kinds; kind->name; kind++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 3000);
@@ -283,9 +272,8 @@ static size_t skipped_bytes(const struct bytes *packed)
 }
 
 /* All is decoded by the threads: nothing is left to the filter. */
-static void test_alone(void **state)
+TEST(test_alone)
 {
-	(void)state;
 	for (const struct codec *kind = kinds; kind->name; kind++) {
 		struct bytes text = { 0 }, packed = { 0 };
 		struct flow flow = { 0 };
@@ -318,9 +306,8 @@ static void test_alone(void **state)
 }
 
 /* Closed while the threads are in the midst of it. */
-static void test_close_early(void **state)
+TEST(test_close_early)
 {
-	(void)state;
 	static const struct input_options options = { .block_bytes = 1000, .thread_count = 4 };
 	for (const struct codec *kind = kinds; kind->name; kind++) {
 		struct bytes text = { 0 }, packed = { 0 };
@@ -346,9 +333,8 @@ static void test_close_early(void **state)
 
 #if HAVE_ZSTD
 /* The library's own word on the length of a frame; shorter pieces are asked for more, in the end. */
-static void test_extent_of_zstd(void **state)
+TEST(test_extent_of_zstd)
 {
-	(void)state;
 	static const size_t lengths[] = { 0, 1, 300, 70000, 131072, 131073, 1000000 };
 	for (size_t i = 0; i < TSI_COUNT_OF(lengths); i++)
 		for (int content_size = 0; content_size < 2; content_size++) {
@@ -375,9 +361,8 @@ static void test_extent_of_zstd(void **state)
 }
 
 /* Too large to be kept whole, and a window that one thread refuses. */
-static void test_no_extent(void **state)
+TEST(test_no_extent)
 {
-	(void)state;
 	struct bytes text = { 0 }, packed = { 0 };
 	bytes_add_text(&text, (16 << 20) + 1);
 	add_zstd(&packed, text.data, text.length, 1);
@@ -396,22 +381,3 @@ static void test_no_extent(void **state)
 	bytes_reset(&text);
 }
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_mixed_members),
-		cmocka_unit_test(test_without_memory),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_close_early),
-#if HAVE_ZSTD
-		cmocka_unit_test(test_extent_of_zstd),
-		cmocka_unit_test(test_no_extent),
-#endif
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -2,15 +2,12 @@
 /* Archives as folders: names, bytes in place and kept, cut anywhere, without memory. */
 #include "input/members.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
+#include "check.h"
 #include "config.h"
 #include "fail_alloc.h"
 #include "input/member_name.h"
@@ -19,6 +16,20 @@
 enum { RECORD = 512, FIRST_BYTES = 1500, SECOND_BYTES = 70000 };
 
 static struct bytes text; /* of the members */
+
+static int make_text(void **state)
+{
+	(void)state;
+	bytes_add_text(&text, SECOND_BYTES);
+	return 0;
+}
+
+static int drop_text(void **state)
+{
+	(void)state;
+	bytes_reset(&text);
+	return 0;
+}
 
 static void add_zeros(struct bytes *tar, size_t count)
 {
@@ -135,11 +146,10 @@ static void check_tar(const struct bytes *data, bool is_in_place)
 	}
 }
 
-static void members_are_read_in_place_or_kept(void **state)
+TEST_WITH(members_are_read_in_place_or_kept, make_text, drop_text)
 {
 	struct bytes tar = { 0 };
 
-	(void)state;
 	if (!HAVE_ARCHIVE)
 		skip();
 	make_tar(&tar);
@@ -155,12 +165,11 @@ static void members_are_read_in_place_or_kept(void **state)
 }
 
 /* Wherever it is cut, what is there is right, and what is lost is said. */
-static void a_cut_archive_says_so(void **state)
+TEST_WITH(a_cut_archive_says_so, make_text, drop_text)
 {
 	struct bytes tar = { 0 };
 	const struct input_options options = { 0 };
 
-	(void)state;
 	if (!HAVE_ARCHIVE)
 		skip();
 	make_tar(&tar);
@@ -186,9 +195,8 @@ static void a_cut_archive_says_so(void **state)
 	bytes_reset(&tar);
 }
 
-static void limits_have_names(void **state)
+TEST_WITH(limits_have_names, make_text, drop_text)
 {
-	(void)state;
 #if HAVE_ARCHIVE && HAVE_ZLIB
 	struct bytes tar = { 0 }, packed = { 0 };
 	const struct input_options options = { .max_output_bytes = 5000 };
@@ -211,12 +219,11 @@ static void limits_have_names(void **state)
 #endif
 }
 
-static void every_allocation_may_fail(void **state)
+TEST_WITH(every_allocation_may_fail, make_text, drop_text)
 {
 	struct bytes tar = { 0 };
 	const struct input_options options = { .single_thread = true };
 
-	(void)state;
 	if (!HAVE_ARCHIVE)
 		skip();
 	make_tar(&tar);
@@ -234,7 +241,7 @@ static void every_allocation_may_fail(void **state)
 	bytes_reset(&tar);
 }
 
-static void names_stay_inside(void **state)
+TEST(names_stay_inside)
 {
 	static const struct {
 		const char *name, *path; /* NULL: it is refused */
@@ -258,7 +265,6 @@ static void names_stay_inside(void **state)
 		{ "x/rank1.json", "a/x/rank1.json", true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char path[MEMBER_MAX_CHARS] = "a";
 		const char *problem = tsi_member_name_join(path, cases[i].name);
@@ -277,20 +283,4 @@ static void names_stay_inside(void **state)
 		if (links[i].path)
 			assert_string_equal(path, links[i].path);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_stay_inside),
-		cmocka_unit_test(members_are_read_in_place_or_kept),
-		cmocka_unit_test(a_cut_archive_says_so),
-		cmocka_unit_test(limits_have_names),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	bytes_add_text(&text, SECOND_BYTES);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	bytes_reset(&text);
-	return failed;
 }

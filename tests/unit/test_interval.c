@@ -2,16 +2,10 @@
 /* Interval sets: small cases worked out by hand, then random ones against a bitmap. */
 #include "timeline/interval.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <string.h>
 
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 
@@ -32,9 +26,8 @@ static void assert_same(const struct interval_set *set, const struct interval_se
 	}
 }
 
-static void append_joins_what_overlaps_or_touches(void **state)
+TEST(append_joins_what_overlaps_or_touches)
 {
-	(void)state;
 	struct interval_set set = { 0 };
 	static const struct interval added[] = {
 		{ -5, -5 },           /* empty: vanishes */
@@ -52,9 +45,8 @@ static void append_joins_what_overlaps_or_touches(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void common_is_the_length_of_the_intersection(void **state)
+TEST(common_is_the_length_of_the_intersection)
 {
-	(void)state;
 	struct interval_set none = { 0 }, a = SET({ 0, 10 }, { 20, 30 }, { 40, 50 });
 	/* [5,10) 5 + [20,25) 5 + [45,46) 1 = 11 */
 	struct interval_set b = SET({ 5, 25 }, { 30, 40 }, { 45, 46 });
@@ -65,9 +57,8 @@ static void common_is_the_length_of_the_intersection(void **state)
 	assert_int_equal(tsi_intervals_common(&a, &none), 0);
 }
 
-static void within_counts_what_lies_in_a_window(void **state)
+TEST(within_counts_what_lies_in_a_window)
 {
-	(void)state;
 	struct interval_set set = SET({ 0, 10 }, { 20, 30 }, { 40, 50 });
 	static const struct {
 		int64_t start_ns, end_ns, within_ns;
@@ -81,9 +72,8 @@ static void within_counts_what_lies_in_a_window(void **state)
 				 cases[i].within_ns);
 }
 
-static void union_and_difference(void **state)
+TEST(union_and_difference)
 {
-	(void)state;
 	struct interval_set out = { 0 }, none = { 0 };
 	struct interval_set a = SET({ 0, 10 }, { 20, 30 }, { 40, 50 });
 	struct interval_set b = SET({ 5, 22 }, { 24, 26 }, { 28, 44 });
@@ -106,9 +96,8 @@ static void union_and_difference(void **state)
 /* One bit for each of 128 ns. */
 enum { CLOCK_NS = 128, ROUNDS = 2000 };
 
-static void pieces_take_what_they_share_with_a_set(void **state)
+TEST(pieces_take_what_they_share_with_a_set)
 {
-	(void)state;
 	struct interval_set set = SET({ 0, 10 }, { 20, 30 }, { 40, 50 });
 	struct interval_cursor cursor = { .set = &set };
 	/* In order; empty ones, and one that ends before it starts, share nothing. */
@@ -155,9 +144,8 @@ static void assert_covers(const struct interval_set *set, const bool *bits)
 		assert_int_equal(tsi_intervals_within(set, t, t + 1), bits[t]);
 }
 
-static void random_sets_agree_with_a_bitmap(void **state)
+TEST(random_sets_agree_with_a_bitmap)
 {
-	(void)state;
 	struct interval_set a = { 0 }, b = { 0 }, out = { 0 };
 	bool a_bits[CLOCK_NS], b_bits[CLOCK_NS], out_bits[CLOCK_NS];
 	uint64_t seed = 1;
@@ -188,9 +176,8 @@ static void random_sets_agree_with_a_bitmap(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void memory_that_ends_is_told(void **state)
+TEST(memory_that_ends_is_told)
 {
-	(void)state;
 	struct interval_set out = { 0 }, a = SET({ 0, 10 }), b = SET({ 5, 7 });
 	struct tscope_error err = { 0 };
 
@@ -205,19 +192,4 @@ static void memory_that_ends_is_told(void **state)
 	assert_true(fail_alloc_stop());
 	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_E_NOMEM);
 	tsi_arena_deinit(&arena);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(append_joins_what_overlaps_or_touches),
-		cmocka_unit_test(common_is_the_length_of_the_intersection),
-		cmocka_unit_test(within_counts_what_lies_in_a_window),
-		cmocka_unit_test(union_and_difference),
-		cmocka_unit_test(pieces_take_what_they_share_with_a_set),
-		cmocka_unit_test(random_sets_agree_with_a_bitmap),
-		cmocka_unit_test(memory_that_ends_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

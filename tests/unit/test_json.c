@@ -2,12 +2,9 @@
 /* decode/json.c: members, items, numbers, exact times, escapes. */
 #include "decode/json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 static struct str text_of(const char *c)
 {
@@ -21,9 +18,8 @@ static struct str text_of(const char *c)
 		assert_memory_equal(actual_.data, expected, actual_.length);                       \
 	} while (0)
 
-static void test_members(void **state)
+TEST(test_members)
 {
-	(void)state;
 	struct json_cursor members;
 	struct str key, value;
 	tsi_json_object_open(
@@ -43,9 +39,8 @@ static void test_members(void **state)
 	assert_false(tsi_json_object_next(&members, &key, &value));
 }
 
-static void test_members_of_what_is_no_object(void **state)
+TEST(test_members_of_what_is_no_object)
 {
-	(void)state;
 	static const char *const texts[] = { "",       "7",       "[1]",  "{",     "{]",
 					     "{\"a\"", "{\"a\":", "{\"a", "{1:2}", "{}" };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -56,17 +51,15 @@ static void test_members_of_what_is_no_object(void **state)
 	}
 }
 
-static void test_get_takes_the_last(void **state)
+TEST(test_get_takes_the_last)
 {
-	(void)state;
 	struct str object = text_of("{\"a\":1,\"b\":2,\"a\":3}");
 	assert_str(tsi_json_object_get(object, TSI_STR("a")), "3");
 	assert_int_equal(tsi_json_object_get(object, TSI_STR("c")).length, 0);
 }
 
-static void test_keys_with_escapes(void **state)
+TEST(test_keys_with_escapes)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{ "{\"\\u0070h\":1}", "ph" },
 		{ "{\"a\\/b\\u002ec\":1}", "a/b.c" },
@@ -89,9 +82,8 @@ static void test_keys_with_escapes(void **state)
 	assert_str(tsi_json_object_get(text_of("{\"a\":1,\"\\u0061\":3}"), TSI_STR("a")), "3");
 }
 
-static void test_items(void **state)
+TEST(test_items)
 {
-	(void)state;
 	struct json_cursor items;
 	struct str value;
 	tsi_json_array_open(&items, text_of("[ 1, [2,3] ,\"]\", ]"));
@@ -103,9 +95,8 @@ static void test_items(void **state)
 	assert_false(tsi_json_array_next(&items, &value));
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		bool ok;
@@ -152,9 +143,8 @@ static void test_times(void **state)
 	}
 }
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
-	(void)state;
 	int64_t number = 0;
 	uint64_t large = 0;
 	assert_true(tsi_json_to_int64(text_of("-549452224"), &number));
@@ -173,9 +163,8 @@ static void test_integers(void **state)
 	assert_false(tsi_json_to_uint64(text_of("-1"), &large));
 }
 
-static void test_doubles(void **state)
+TEST(test_doubles)
 {
-	(void)state;
 	double number = 0;
 	assert_true(tsi_json_to_double(text_of("0.25"), &number));
 	assert_true(number == 0.25);
@@ -197,9 +186,8 @@ static void test_doubles(void **state)
 	assert_false(tsi_json_to_double(text_of("N/A"), &number));
 }
 
-static void test_unescape(void **state)
+TEST(test_unescape)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expected;
 		unsigned bad;
@@ -230,20 +218,4 @@ static void test_unescape(void **state)
 		assert_str(((struct str){ out, length }), cases[i].expected);
 		assert_int_equal(bad, cases[i].bad);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_members),
-		cmocka_unit_test(test_members_of_what_is_no_object),
-		cmocka_unit_test(test_get_takes_the_last),
-		cmocka_unit_test(test_keys_with_escapes),
-		cmocka_unit_test(test_items),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_integers),
-		cmocka_unit_test(test_doubles),
-		cmocka_unit_test(test_unescape),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,10 @@
  */
 #include "decode/json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 struct check_case {
 	const char *text;
@@ -234,9 +231,8 @@ static enum tscope_status check(const struct check_case *c, struct tscope_error 
 	return status;
 }
 
-static void test_accepted(void **state)
+TEST(test_accepted)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
 		struct tscope_error err;
 		if (check(&accepted[i], &err) != TSCOPE_OK)
@@ -247,9 +243,8 @@ static void test_accepted(void **state)
 			fail_msg("%s is to be tolerated", tolerated[i].text);
 }
 
-static void test_rejected(void **state)
+TEST(test_rejected)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rejected) / sizeof(rejected[0]); i++) {
 		struct tscope_error err = { 0 };
 		if (check(&rejected[i], &err) != TSCOPE_E_DAMAGED || !err.has_offset)
@@ -257,9 +252,8 @@ static void test_rejected(void **state)
 	}
 }
 
-static void test_message_and_place(void **state)
+TEST(test_message_and_place)
 {
-	(void)state;
 	static const struct {
 		const char *text, *message;
 		unsigned offset;
@@ -281,9 +275,8 @@ static void test_message_and_place(void **state)
 	}
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
-	(void)state;
 	char text[2048];
 	memset(text, '[', 1000);
 	memset(text + 1000, ']', 1000);
@@ -294,15 +287,4 @@ static void test_depth(void **state)
 	memset(text, '[', sizeof(text));
 	assert_int_equal(tsi_json_check((struct str){ text, sizeof(text) }, 100000, &err),
 			 TSCOPE_E_LIMIT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_rejected),
-		cmocka_unit_test(test_message_and_place),
-		cmocka_unit_test(test_depth),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

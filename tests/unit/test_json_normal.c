@@ -2,15 +2,11 @@
 /* decode/json_normal.c: what is meant alike has one text, what is not has another. */
 #include "decode/json_normal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
 static void check(const char *json, const char *expected)
@@ -25,9 +21,8 @@ static void check(const char *json, const char *expected)
 	tsi_arena_deinit(&arena);
 }
 
-static void one_form(void **state)
+TEST(one_form)
 {
-	(void)state;
 	static const struct {
 		const char *json, *expected;
 	} cases[] = {
@@ -73,12 +68,11 @@ static void one_form(void **state)
 	}
 }
 
-static void it_is_appended(void **state)
+TEST(it_is_appended)
 {
 	struct arena arena = { 0 };
 	struct json_text text = { .arena = &arena };
 
-	(void)state;
 	tsi_json_text_add(&text, TSI_STR("x="));
 	tsi_json_text_add(&text, (struct str){ 0 });
 	tsi_json_normalize(&text, TSI_STR("{ }"));
@@ -89,14 +83,13 @@ static void it_is_appended(void **state)
 }
 
 /* 20,000 members in the wrong order: not a matter of seconds. */
-static void many_members(void **state)
+TEST(many_members)
 {
 	enum { COUNT = 20000 };
 	struct arena arena = { 0 };
 	struct json_text object = { .arena = &arena }, sorted = { .arena = &arena };
 	char member[32];
 
-	(void)state;
 	for (int i = COUNT - 1; i >= 0; i--) {
 		snprintf(member, sizeof(member), "%c\"%05d\":%d", i == COUNT - 1 ? '{' : ',', i, i);
 		tsi_json_text_add(&object, tsi_str_of(member));
@@ -109,9 +102,8 @@ static void many_members(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 2 };
 	while (alloc_sweep_next(&sweep)) {
 		struct arena arena = { 0 };
@@ -123,16 +115,4 @@ static void every_allocation_may_fail(void **state)
 		alloc_sweep_check(&sweep, tsi_arena_status(&arena, &sweep.err));
 		tsi_arena_deinit(&arena);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_form),
-		cmocka_unit_test(it_is_appended),
-		cmocka_unit_test(many_members),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,14 +7,10 @@
 
 #include "base/attributes.h"
 #include "base/real.h"
+#include "check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A writer into memory. */
 struct sink {
@@ -38,12 +34,11 @@ static void sink_expect(struct sink *sink, const char *expected)
 }
 
 /* One that comes again, and one that is equal and not the same. */
-static void test_equal_reals(void **state)
+TEST(test_equal_reals)
 {
 	static const double values[] = { 0.0, -0.0, 0.5, 0.5, 0.25, 0.5, 0.0 };
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink);
 	tsi_jw_row_array(&sink.w);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -52,12 +47,11 @@ static void test_equal_reals(void **state)
 	sink_expect(&sink, "[0, -0, 0.5, 0.5, 0.25, 0.5, 0]\n");
 }
 
-static void test_layout(void **state)
+TEST(test_layout)
 {
 	struct sink sink;
 	struct json_writer *w = &sink.w;
 
-	(void)state;
 	sink_open(&sink);
 	tsi_jw_object(w);
 	tsi_jw_key(w, "a");
@@ -103,7 +97,7 @@ static void test_layout(void **state)
 			   "}\n");
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	static const struct {
 		const char *text, *json;
@@ -124,7 +118,6 @@ static void test_texts(void **state)
 		{ "cut \xE4\xBD", "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct sink sink;
 		char expected[80];
@@ -138,11 +131,10 @@ static void test_texts(void **state)
 	}
 }
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink);
 	tsi_jw_row_array(&sink.w);
 	tsi_jw_int(&sink.w, INT64_MIN);
@@ -156,11 +148,10 @@ static void test_integers(void **state)
 }
 
 /* Texts around the size of what the writer gathers come out in order, and none is lost. */
-static void test_long_texts(void **state)
+TEST(test_long_texts)
 {
 	const size_t room = sizeof(((struct json_writer *)NULL)->pending);
 
-	(void)state;
 	for (size_t length = room - 8; length < room + 8; length++) {
 		struct sink sink;
 		char *text = calloc(length + 1, 1), *expected = calloc(3 * length + 16, 1);
@@ -181,7 +172,7 @@ static void test_long_texts(void **state)
 	}
 }
 
-static void test_shortest_numbers(void **state)
+TEST(test_shortest_numbers)
 {
 	static const struct {
 		double value;
@@ -197,7 +188,6 @@ static void test_shortest_numbers(void **state)
 		{ 123456789.0, "123456789" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[REAL_TEXT_MAX];
 
@@ -205,15 +195,4 @@ static void test_shortest_numbers(void **state)
 		assert_string_equal(text, cases[i].text);
 		assert_true(strtod(text, NULL) == cases[i].value);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),     cmocka_unit_test(test_equal_reals),
-		cmocka_unit_test(test_texts),      cmocka_unit_test(test_integers),
-		cmocka_unit_test(test_long_texts), cmocka_unit_test(test_shortest_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

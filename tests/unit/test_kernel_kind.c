@@ -2,23 +2,16 @@
 /* What kernels compute, by names as real libraries write them. */
 #include "analyze/ops/kernel_kind.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 static struct str text(const char *chars)
 {
 	return (struct str){ chars, strlen(chars) };
 }
 
-static void names_of_kernels(void **state)
+TEST(names_of_kernels)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum kernel_kind kind;
@@ -124,9 +117,8 @@ static void names_of_kernels(void **state)
 	}
 }
 
-static void names_of_operators(void **state)
+TEST(names_of_operators)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum kernel_kind kind;
@@ -157,20 +149,9 @@ static void names_of_operators(void **state)
 		assert_int_equal(tsi_kernel_kind_of_op(text(cases[i].name)), cases[i].kind);
 }
 
-static void every_kind_has_a_name(void **state)
+TEST(every_kind_has_a_name)
 {
-	(void)state;
 	for (int kind = 0; kind < KERNEL_KIND_COUNT; kind++)
 		assert_true(strlen(tsi_kernel_kind_name((enum kernel_kind)kind)) > 0);
 	assert_string_equal(tsi_kernel_kind_name(KERNEL_EMBEDDING), "embedding");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_kernels),
-		cmocka_unit_test(names_of_operators),
-		cmocka_unit_test(every_kind_has_a_name),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

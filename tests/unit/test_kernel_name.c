@@ -2,17 +2,12 @@
 /* Normal names of kernels and operators as real libraries write them, and of hostile ones. */
 #include "diff/kernel_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "random_numbers.h"
 
 struct name_case {
@@ -30,9 +25,8 @@ static void check_names(const struct name_case *cases, size_t count)
 	}
 }
 
-static void cpp_names(void **state)
+TEST(cpp_names)
 {
-	(void)state;
 	static const struct name_case cases[] = {
 		{ "void ns::kernel<float, 128, false>(float*, int)", "ns::kernel" },
 		{ "ns::kernel(float*, std::array<char*, 2ul>)", "ns::kernel" },
@@ -85,9 +79,8 @@ static void cpp_names(void **state)
 	check_names(cases, TSI_COUNT_OF(cases));
 }
 
-static void matrix_products(void **state)
+TEST(matrix_products)
 {
-	(void)state;
 	static const struct name_case cases[] = {
 		{ "volta_sgemm_128x64_nn", "sgemm_nn" },
 		{ "ampere_sgemm_32x32_sliced1x4_nn", "sgemm_nn" },
@@ -134,9 +127,8 @@ static void matrix_products(void **state)
 	check_names(cases, TSI_COUNT_OF(cases));
 }
 
-static void collectives(void **state)
+TEST(collectives)
 {
-	(void)state;
 	static const struct name_case cases[] = {
 		{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 		  "ncclDevKernel_AllReduce_Sum_f32" },
@@ -150,9 +142,8 @@ static void collectives(void **state)
 	check_names(cases, TSI_COUNT_OF(cases));
 }
 
-static void what_compilers_append(void **state)
+TEST(what_compilers_append)
 {
-	(void)state;
 	static const struct name_case cases[] = {
 		{ "triton_poi_fused_add_relu_3", "triton_poi_fused_add_relu" },
 		{ "triton_poi_fused_add_relu_12_0d1d2d3de", "triton_poi_fused_add_relu" },
@@ -174,9 +165,8 @@ static void what_compilers_append(void **state)
 	check_names(cases, TSI_COUNT_OF(cases));
 }
 
-static void operators(void **state)
+TEST(operators)
 {
-	(void)state;
 	static const struct name_case cases[] = {
 		{ "aten::mm", "aten::mm" },
 		{ "aten::add_", "aten::add_" },
@@ -201,9 +191,8 @@ static void operators(void **state)
 	check_names(cases, TSI_COUNT_OF(cases));
 }
 
-static void is_cut_at_the_size(void **state)
+TEST(is_cut_at_the_size)
 {
-	(void)state;
 	char normal[8];
 
 	assert_int_equal(tsi_normal_kernel_name("void abcdefghij<1>(int)", normal, 8), 7);
@@ -213,9 +202,8 @@ static void is_cut_at_the_size(void **state)
 }
 
 /* A megabyte of one pattern each: no crash, and no time that grows with the square. */
-static void hostile_names_are_survived(void **state)
+TEST(hostile_names_are_survived)
 {
-	(void)state;
 	static const char *const patterns[] = { "<",      "a<",  "(",     "a<(",  ")",    "{", "'",
 						"_",      "1x",  "void ", "a::",  "0d",   "]", "##",
 						"gemm_1", "0x1", "a<b,>", "\xff", "> >(", "::" };
@@ -236,9 +224,8 @@ static void hostile_names_are_survived(void **state)
 }
 
 /* Random texts of the characters that mean something. */
-static void random_names_are_survived(void **state)
+TEST(random_names_are_survived)
 {
-	(void)state;
 	static const char letters[] = "<>(){}[]'_ a1x:gdec.#/Z\xc3";
 	uint64_t seed = 1;
 	char name[48], normal[24];
@@ -253,20 +240,4 @@ static void random_names_are_survived(void **state)
 		assert_int_equal(written, strlen(normal));
 		assert_true(written > 0);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpp_names),
-		cmocka_unit_test(matrix_products),
-		cmocka_unit_test(collectives),
-		cmocka_unit_test(what_compilers_append),
-		cmocka_unit_test(operators),
-		cmocka_unit_test(is_cut_at_the_size),
-		cmocka_unit_test(hostile_names_are_survived),
-		cmocka_unit_test(random_names_are_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,21 +2,14 @@
 /* Kernels of real programs, by name: testdata/kernel_names.tsv says what each of them is. */
 #include "model/trace/kernel_table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "analyze/ops/kernel_kind.h"
 #include "base/attributes.h"
+#include "check.h"
 
 enum { NAME, KIND, PRECISION, IS_COMM, PROJECT, SOURCE, COLUMNS };
-
-static const char *testdata;
 
 /* Cuts a line at its tabs; false where it has not as many columns as it should. */
 static bool read_columns(char *line, char *columns[COLUMNS])
@@ -56,9 +49,8 @@ static bool is_right(char *columns[COLUMNS])
 	return false;
 }
 
-static void names_of_the_corpus(void **state)
+TEST(names_of_the_corpus)
 {
-	(void)state;
 	char path[4096], *line = NULL, *columns[COLUMNS] = { 0 };
 	size_t room = 0, rows = 0, wrong = 0;
 
@@ -76,14 +68,4 @@ static void names_of_the_corpus(void **state)
 	print_message("%zu of %zu names are wrong\n", wrong, rows);
 	assert_int_equal(wrong, 0);
 	assert_true(rows >= 1000);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_the_corpus),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Where words begin in names of kernels, and which patterns fit them. */
 #include "model/trace/kernel_pattern.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 static bool fits(const char *pattern, const char *text, enum name_depth depth)
 {
@@ -19,9 +13,8 @@ static bool fits(const char *pattern, const char *text, enum name_depth depth)
 	return tsi_kernel_pattern_fits(tsi_str_of(pattern), depth, &name);
 }
 
-static void head_and_arguments(void **state)
+TEST(head_and_arguments)
 {
-	(void)state;
 	static const struct {
 		const char *name, *head, *deep;
 	} cases[] = {
@@ -52,9 +45,8 @@ static void head_and_arguments(void **state)
 	}
 }
 
-static void patterns(void **state)
+TEST(patterns)
 {
-	(void)state;
 	static const struct {
 		const char *pattern, *name;
 		bool fits;
@@ -102,13 +94,4 @@ static void patterns(void **state)
 	assert_true(fits("copy", "a<copy>(int)", NAME_DEEP));
 	assert_false(fits("copy", "a<b>(copy)", NAME_DEEP));
 	assert_true(fits("a..copy", "a<my_copy>(int)", NAME_DEEP));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(head_and_arguments),
-		cmocka_unit_test(patterns),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

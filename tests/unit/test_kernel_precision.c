@@ -2,18 +2,11 @@
 /* In which type kernels multiply, by names of real traces. */
 #include "analyze/ops/kernel_precision.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
-static void names_of_kernels(void **state)
+TEST(names_of_kernels)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum tscope_precision precision;
@@ -91,9 +84,8 @@ static void names_of_kernels(void **state)
 }
 
 /* What multiplies operands of type float: tensor cores round them, AMD's do not. */
-static void float_or_tf32(void **state)
+TEST(float_or_tf32)
 {
-	(void)state;
 	static const struct {
 		enum kernel_kind kind;
 		const char *name;
@@ -126,13 +118,4 @@ static void float_or_tf32(void **state)
 		if (precision != cases[i].precision)
 			fail_msg("%s: %s", cases[i].name, tscope_precision_name(precision));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_kernels),
-		cmocka_unit_test(float_or_tf32),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,15 +11,11 @@
 #include "fail_alloc.h"
 #include "input/input.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "random_numbers.h"
 
 static const char *const isa_names[] = { "plain", "sse2", "avx2", "neon" };
@@ -450,9 +446,8 @@ static unsigned compare(const struct text *t, size_t window)
 	return told;
 }
 
-static void test_traces_that_repeat(void **state)
+TEST(test_traces_that_repeat)
 {
-	(void)state;
 	struct text t = { 0 };
 	unsigned told = 0, events = 0;
 	for (unsigned seed = 1; seed <= 60; seed++) {
@@ -468,9 +463,8 @@ static void test_traces_that_repeat(void **state)
 	free(t.bytes);
 }
 
-static void test_windows_end_everywhere(void **state)
+TEST(test_windows_end_everywhere)
 {
-	(void)state;
 	struct text t = { 0 };
 	random_state = 5;
 	make_trace(&t, 40);
@@ -516,9 +510,8 @@ static bool note_repeat(struct event_sink *sink, const struct raw_repeat *repeat
 	"\"args\":{\"External id\":" id ",\"Input Dims\":" dims ",\"bytes\":4}},"
 
 /* By hand: that an id differs is seen at the second event of a shape, and holds for all. */
-static void test_what_is_told(void **state)
+TEST(test_what_is_told)
 {
-	(void)state;
 	static const char text[] = OP("a", "1", "[1]") OP("a", "22", "[1]") OP("a", "333", "[1]")
 		OP("b", "4", "[1]") OP("a", "5", "[2]") OP("b", "-6", "[1]") OP("a", "7", "[2]");
 	static const unsigned kinds_told[] = { 1, 2, 2, 3, 4, 3, 4 };
@@ -556,9 +549,8 @@ static void test_what_is_told(void **state)
 }
 
 /* Nobody asks: no kinds are told, whatever is learned. */
-static void test_nobody_asks(void **state)
+TEST(test_nobody_asks)
 {
-	(void)state;
 	static const char text[] = OP("a", "1", "[1]") OP("a", "2", "[1]") OP("a", "3", "[1]") "]";
 	struct notes notes = { .sink = { .event = note } };
 	struct kinds *kinds = tsi_kinds_new(0, 1, NULL);
@@ -571,9 +563,8 @@ static void test_nobody_asks(void **state)
 }
 
 /* More kinds than are kept, and more than are ever told: read alike, only slower. */
-static void test_more_kinds_than_there_is_room_for(void **state)
+TEST(test_more_kinds_than_there_is_room_for)
 {
-	(void)state;
 	enum { ROUNDS = 3 };
 	struct text t = { 0 };
 	for (unsigned round = 0; round < ROUNDS; round++)
@@ -600,24 +591,10 @@ static void test_more_kinds_than_there_is_room_for(void **state)
 	free(t.bytes);
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-	(void)state;
 	fail_alloc_at(1);
 	struct kinds *kinds = tsi_kinds_new(0, 1, NULL);
 	assert_true(fail_alloc_stop());
 	assert_null(kinds);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_told),
-		cmocka_unit_test(test_nobody_asks),
-		cmocka_unit_test(test_traces_that_repeat),
-		cmocka_unit_test(test_windows_end_everywhere),
-		cmocka_unit_test(test_more_kinds_than_there_is_room_for),
-		cmocka_unit_test(test_no_memory),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,16 +9,12 @@
  */
 #include "decode/events/lanes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/error.h"
+#include "check.h"
 #include "decoding.h"
 #include "effort.h"
 #include "event_log.h"
@@ -230,10 +226,9 @@ static void damage(struct text *t)
 	}
 }
 
-static void test_generated(void **state)
+TEST(test_generated)
 {
 	struct text *t = malloc(sizeof(*t));
-	(void)state;
 	for (int round = 0; round < 3000; round += EFFORT_STRIDE) {
 		chance = (uint64_t)round;
 		make_trace(t);
@@ -245,10 +240,9 @@ static void test_generated(void **state)
 }
 
 /* Every size of chunks, so every place of a boundary in one. */
-static void test_every_size(void **state)
+TEST(test_every_size)
 {
 	struct text *t = malloc(sizeof(*t));
-	(void)state;
 	for (int round = 0; round < 4; round++) {
 		chance = (uint64_t)round;
 		do
@@ -264,10 +258,9 @@ static void test_every_size(void **state)
 }
 
 /* Of two files that were put together each was printed by a writer of its own. */
-static void test_two_writers(void **state)
+TEST(test_two_writers)
 {
 	struct text *t = malloc(sizeof(*t));
-	(void)state;
 	t->length = 0;
 	put(t, "[");
 	for (int i = 0; i < 400; i++) {
@@ -291,8 +284,6 @@ static const char *const files[] = {
 	"flops_part.json", "chrome_phases.json",   "bare_array_cut.json", "unescaped_quotes.json",
 };
 
-static const char *testdata;
-
 static void load(struct text *t, const char *name)
 {
 	char path[4096];
@@ -304,10 +295,9 @@ static void load(struct text *t, const char *name)
 	fclose(file);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	struct text *whole = malloc(sizeof(*whole)), *t = malloc(sizeof(*t));
-	(void)state;
 	chance = 1;
 	for (size_t i = 0; i < TSI_COUNT_OF(files); i++) {
 		load(whole, files[i]);
@@ -326,12 +316,11 @@ static void test_files(void **state)
 }
 
 /* Long enough for blocks of the usual size, with elements around the sizes that matter. */
-static void test_long_elements(void **state)
+TEST(test_long_elements)
 {
 	static const size_t lengths[] = { 10, 65000, 65536, 66000, 262144, 700000, 1100000 };
 	enum { LONG = 8 << 20 };
 	char *bytes = malloc(LONG);
-	(void)state;
 	for (size_t l = 0; l < TSI_COUNT_OF(lengths); l++) {
 		for (int is_broken = 0; is_broken < 2; is_broken++) {
 			size_t length = (size_t)sprintf(bytes, "[");
@@ -400,10 +389,9 @@ static struct short_sink new_sink(size_t left)
 				    .left = left };
 }
 
-static void test_failing_sink(void **state)
+TEST(test_failing_sink)
 {
 	struct text *t = malloc(sizeof(*t));
-	(void)state;
 	for (int round = 0; round < 20; round++) {
 		chance = (uint64_t)round;
 		do
@@ -426,11 +414,10 @@ static void test_failing_sink(void **state)
 }
 
 /* Without memory there are fewer threads, or none; or there is an error. */
-static void test_memory_ends(void **state)
+TEST(test_memory_ends)
 {
 	struct text *t = malloc(sizeof(*t));
 	struct decoding setting = { .thread_count = 3, .block_bytes = 500 }, alone = setting;
-	(void)state;
 	chance = 5;
 	do
 		make_trace(t);
@@ -451,16 +438,4 @@ static void test_memory_ends(void **state)
 			assert_int_equal(outcome.status, TSCOPE_E_NOMEM);
 	}
 	free(t);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_generated),     cmocka_unit_test(test_every_size),
-		cmocka_unit_test(test_two_writers),   cmocka_unit_test(test_files),
-		cmocka_unit_test(test_long_elements), cmocka_unit_test(test_failing_sink),
-		cmocka_unit_test(test_memory_ends),
-	};
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,12 @@
 #include "fail_alloc.h"
 #include "random_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/ranks/link_list.h"
 #include "base/attributes.h"
+#include "check.h"
 
 enum { MAX_GROUPS = 16, MAX_TRANSFERS = 4096 };
 
@@ -107,9 +102,8 @@ static struct set *steady_set(const int64_t *transfer_ns, size_t group_count, in
 	return set;
 }
 
-static void a_link_by_hand(void **state)
+TEST(a_link_by_hand)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 104, 150, 96 };
 	struct set *set = steady_set(transfer_ns, 4, 5);
 	const struct link *slow;
@@ -133,9 +127,8 @@ static void a_link_by_hand(void **state)
 }
 
 /* The median of two others lies between them. */
-static void of_three_links(void **state)
+TEST(of_three_links)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 120, 220 };
 	struct set *set = steady_set(transfer_ns, 3, 8);
 
@@ -145,9 +138,8 @@ static void of_three_links(void **state)
 	free_set(set);
 }
 
-static void at_the_thresholds(void **state)
+TEST(at_the_thresholds)
 {
-	(void)state;
 	static const struct {
 		int64_t slow_ns, step_count;
 		unsigned groups;
@@ -168,9 +160,8 @@ static void at_the_thresholds(void **state)
 }
 
 /* What differs in kind, size, ranks or span is not alike, and two alone prove nothing. */
-static void likes_only(void **state)
+TEST(likes_only)
 {
-	(void)state;
 	for (int what = 0; what < 6; what++) {
 		static const int64_t transfer_ns[] = { 100, 100, 150 };
 		struct set *set = steady_set(transfer_ns, what == 5 ? 2 : 3, 10);
@@ -202,9 +193,8 @@ static void likes_only(void **state)
 }
 
 /* It may have waited for the member that was not read; the others are three yet. */
-static void a_group_that_was_not_read(void **state)
+TEST(a_group_that_was_not_read)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 100, 150 };
 
 	for (int64_t size = 2; size <= 4; size++) {
@@ -222,9 +212,8 @@ static void a_group_that_was_not_read(void **state)
 }
 
 /* All 8 ranks of the job were read: nobody else can be in it. */
-static void a_group_of_unknown_size(void **state)
+TEST(a_group_of_unknown_size)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 100, 150 };
 	struct set *set = steady_set(transfer_ns, 4, 10);
 
@@ -237,9 +226,8 @@ static void a_group_of_unknown_size(void **state)
 }
 
 /* One that hardly occurs does not keep the others from being judged. */
-static void a_rare_link(void **state)
+TEST(a_rare_link)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 150 };
 	struct set *set = steady_set(transfer_ns, 3, 10);
 
@@ -253,9 +241,8 @@ static void a_rare_link(void **state)
 }
 
 /* Both directions of a pair, one after the other in the list: 3 messages a step. */
-static void directions_of_a_pair(void **state)
+TEST(directions_of_a_pair)
 {
-	(void)state;
 	struct set *set = new_set(3);
 
 	for (uint32_t group = 0; group < 3; group++)
@@ -266,9 +253,8 @@ static void directions_of_a_pair(void **state)
 	free_set(set);
 }
 
-static void steps_are_not_known(void **state)
+TEST(steps_are_not_known)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 150 };
 	struct set *set = steady_set(transfer_ns, 3, 10);
 
@@ -281,9 +267,8 @@ static void steps_are_not_known(void **state)
 }
 
 /* All transfers of a step may have been slowed by one thing. */
-static void one_step_proves_nothing(void **state)
+TEST(one_step_proves_nothing)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 150 };
 
 	for (int64_t step_count = 1; step_count <= 2; step_count++) {
@@ -303,9 +288,8 @@ static void one_step_proves_nothing(void **state)
  * squares of 0.3, -0.1 and -0.2 are 0.14, of 3 × 2 degrees, so that the error of the mean is
  * sqrt(0.14 ÷ 6 ÷ 3) = 0.0882, × (1 + 3/6 + 33/36) is 0.213. It would take 5 times that.
  */
-static void steps_differ(void **state)
+TEST(steps_differ)
 {
-	(void)state;
 	static const int64_t slow_ns[] = { 160, 120, 110 };
 	struct set *set = new_set(3);
 
@@ -323,9 +307,8 @@ static void steps_differ(void **state)
  * In 1F1B both directions share the link of the last two stages most of the time, and the first
  * two stages' hardly ever: nothing is wrong with it, as long as one message a step has it alone.
  */
-static void a_link_that_is_shared(void **state)
+TEST(a_link_that_is_shared)
 {
-	(void)state;
 	for (int64_t alone_ns = 100; alone_ns <= 120; alone_ns += 10) {
 		struct set *set = new_set(3);
 
@@ -344,9 +327,8 @@ static void a_link_that_is_shared(void **state)
 }
 
 /* Each family of likes is one more chance to find something. */
-static void families_are_corrected_for(void **state)
+TEST(families_are_corrected_for)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 100, 150, 100, 100, 100, 100 };
 	struct set *one = steady_set(transfer_ns, 4, 5), *two = steady_set(transfer_ns, 8, 5);
 
@@ -360,9 +342,8 @@ static void families_are_corrected_for(void **state)
 	free_set(two);
 }
 
-static void no_time_at_all(void **state)
+TEST(no_time_at_all)
 {
-	(void)state;
 	static const int64_t none[] = { 0, 0, 0 }, most[] = { INT64_MAX, INT64_MAX, INT64_MAX };
 	const int64_t *cases[] = { none, most };
 
@@ -406,9 +387,8 @@ static unsigned named_by_chance(uint64_t *random, size_t link_count, size_t inst
 	return groups;
 }
 
-static void healthy_links_are_not_named(void **state)
+TEST(healthy_links_are_not_named)
 {
-	(void)state;
 	static const struct {
 		size_t link_count, instances;
 	} shapes[] = { { 3, 12 }, { 4, 40 }, { 8, 20 }, { 16, 100 } };
@@ -424,9 +404,8 @@ static void healthy_links_are_not_named(void **state)
 
 /* 25 % more is five deviations of one instance, and of the median of four ten. */
 /* Each step has 5 % of its own on each link, beside those of each transfer. */
-static void healthy_links_with_moods_are_not_named(void **state)
+TEST(healthy_links_with_moods_are_not_named)
 {
-	(void)state;
 	static const struct {
 		size_t link_count, step_count;
 	} shapes[] = { { 3, 3 }, { 4, 5 }, { 8, 3 }, { 16, 4 } };
@@ -453,9 +432,8 @@ static void healthy_links_with_moods_are_not_named(void **state)
 	assert_true(named <= 1);
 }
 
-static void a_slow_link_is_named_alone(void **state)
+TEST(a_slow_link_is_named_alone)
 {
-	(void)state;
 	uint64_t random = 11;
 	unsigned found = 0;
 
@@ -464,9 +442,8 @@ static void a_slow_link_is_named_alone(void **state)
 	assert_true(found >= 499);
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-	(void)state;
 	static const int64_t transfer_ns[] = { 100, 100, 150 };
 
 	struct alloc_sweep sweep = { 0 };
@@ -478,30 +455,4 @@ static void out_of_memory(void **state)
 		alloc_sweep_check(&sweep, tsi_arena_status(&set->arena, &sweep.err));
 		free_set(set);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_link_by_hand),
-		cmocka_unit_test(of_three_links),
-		cmocka_unit_test(at_the_thresholds),
-		cmocka_unit_test(likes_only),
-		cmocka_unit_test(a_group_that_was_not_read),
-		cmocka_unit_test(a_group_of_unknown_size),
-		cmocka_unit_test(a_rare_link),
-		cmocka_unit_test(directions_of_a_pair),
-		cmocka_unit_test(steps_are_not_known),
-		cmocka_unit_test(one_step_proves_nothing),
-		cmocka_unit_test(steps_differ),
-		cmocka_unit_test(a_link_that_is_shared),
-		cmocka_unit_test(families_are_corrected_for),
-		cmocka_unit_test(no_time_at_all),
-		cmocka_unit_test(healthy_links_are_not_named),
-		cmocka_unit_test(healthy_links_with_moods_are_not_named),
-		cmocka_unit_test(a_slow_link_is_named_alone),
-		cmocka_unit_test(out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,16 +6,12 @@
 #include "session/load.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "test_folder.h"
 #include "tfevents_writer.h"
@@ -74,9 +70,8 @@ static void expect_failure(const char *path, enum tscope_status status, const ch
 
 /* ---- what is counted ---- */
 
-static void test_table(void **state)
+TEST_IN_FOLDER(test_table)
 {
-	(void)state;
 	put_file("metrics.csv", "step,a,b\n1,2,3\n2,4,\n");
 	expect("metrics.csv", "csv: 3 0 - | ");
 	put_file("metrics.csv", "step,a,b\n1,2,x\n,4,5\n7,8,9,10\n1,2,3");
@@ -85,11 +80,10 @@ static void test_table(void **state)
 			      "values without a step: 2; the last record is incomplete");
 }
 
-static void test_events(void **state)
+TEST_IN_FOLDER(test_events)
 {
 	struct bytes file = { 0 }, value = { 0 };
 
-	(void)state;
 	tfevents_begin(&file, 1);
 	tfevents_add_scalar(&file, 1, 1, "a", 0.5f);
 	pb_text(&value, 1, "image");
@@ -108,12 +102,11 @@ static void test_events(void **state)
 	bytes_reset(&file);
 }
 
-static void test_store(void **state)
+TEST_IN_FOLDER(test_store)
 {
 	struct loaded *loaded = NULL;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	put_file("run/meta.yaml", "run_name: fox\n");
 	put_file("run/metrics/a", "1 2 3\n1 2\n");
 	put_file("run/metrics/b", "1 2 3\n");
@@ -130,11 +123,10 @@ static void test_store(void **state)
 
 /* ---- what is left out ---- */
 
-static void test_nothing(void **state)
+TEST_IN_FOLDER(test_nothing)
 {
 	struct bytes file = { 0 };
 
-	(void)state;
 	put_file("metrics.csv", "");
 	expect_failure("metrics.csv", TSCOPE_E_EMPTY, "holds no value");
 	put_file("metrics.csv", "step,a\n1,x\n");
@@ -154,13 +146,12 @@ static void test_nothing(void **state)
 		       "told apart");
 }
 
-static void test_range(void **state)
+TEST_IN_FOLDER(test_range)
 {
 	struct tscope_run_options options = one_thread;
 	struct loaded *loaded = NULL;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	put_file("run/tags/x", "");
 	put_file("run/metrics/a", "1 2 3\n1 2 4\n1 2 5\n1 2 6\n");
 	put_file("run/metrics/system/cpu", "1 50 0\n");
@@ -180,9 +171,8 @@ static void test_range(void **state)
 	tsi_loaded_free(loaded);
 }
 
-static void test_allocations(void **state)
+TEST_IN_FOLDER(test_allocations)
 {
-	(void)state;
 	put_file("run/meta.yaml", "run_name: fox\n");
 	put_file("run/params/lr", "0.1");
 	put_file("run/metrics/a", "1 2 3\n");
@@ -193,16 +183,4 @@ static void test_allocations(void **state)
 		alloc_sweep_try(&sweep, load(&loaded, "run/metrics", &one_thread, &sweep.err));
 		tsi_loaded_free(loaded);
 	}
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown((test), enter_folder, leave_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(test_table),   IN_FOLDER(test_events), IN_FOLDER(test_store),
-		IN_FOLDER(test_nothing), IN_FOLDER(test_range),  IN_FOLDER(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,17 +6,13 @@
  */
 #include "decode/events/members.h"
 
+#include "check.h"
 #include "decode/json.h"
 #include "input/input.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A number for a key that two keys hardly share. */
 static unsigned field_of(struct str key)
@@ -86,9 +82,8 @@ static const char *const samples[] = {
 	"{\"a\":}",
 };
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
-	(void)state;
 	struct layout *layout = calloc(1, sizeof(*layout));
 	for (int round = 0; round < 3; round++)
 		for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
@@ -97,9 +92,8 @@ static void test_samples(void **state)
 	free(layout);
 }
 
-static void test_cut_and_damaged(void **state)
+TEST(test_cut_and_damaged)
 {
-	(void)state;
 	static const char bytes[] = "\"\\{}[],: \nx1.-";
 	struct layout *layout = calloc(1, sizeof(*layout));
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
@@ -119,9 +113,8 @@ static void test_cut_and_damaged(void **state)
 }
 
 /* More layouts than are remembered: read the general way, and right. */
-static void test_full_layout(void **state)
+TEST(test_full_layout)
 {
-	(void)state;
 	struct layout *layout = calloc(1, sizeof(*layout));
 	for (int i = 0; i < 2000; i++) {
 		char text[128];
@@ -131,14 +124,4 @@ static void test_full_layout(void **state)
 	}
 	assert_true(layout->glue_count < GLUE_COUNT);
 	free(layout);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_cut_and_damaged),
-		cmocka_unit_test(test_full_layout),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,12 @@
 #include "model/memory/memory_file.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -28,7 +23,7 @@ static enum tscope_status build(struct tscope_memory **ret, const char *text,
 	return tsi_memory_build(memory, err);
 }
 
-static void kinds_are_told_by_content(void **state)
+TEST(kinds_are_told_by_content)
 {
 	static const struct {
 		const char *text;
@@ -63,7 +58,6 @@ static void kinds_are_told_by_content(void **state)
 		  TSCOPE_MEMORY_TRACKER, 3, 1, -1, "", true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_memory *memory;
 		struct tscope_error err = { 0 };
@@ -85,7 +79,7 @@ static void kinds_are_told_by_content(void **state)
 	"or memray's statistics nor a memory tracker's log"
 #define DUMP ": take a snapshot with torch.cuda.memory._dump_snapshot()"
 
-static void other_files_are_named(void **state)
+TEST(other_files_are_named)
 {
 	static const struct {
 		const char *text;
@@ -132,7 +126,6 @@ static void other_files_are_named(void **state)
 		  "a memory tracker's log without a device: no memory was tracked" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_memory *memory;
 		struct tscope_error err = { 0 };
@@ -144,12 +137,11 @@ static void other_files_are_named(void **state)
 }
 
 /* A key is cut where it is too long, and never within a character. */
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
 	struct tscope_memory *memory;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	/* 38 bytes and an umlaut of two, of which the first would be the 39th. */
 	assert_int_equal(
 		build(&memory, "{'01234567890123456789012345678901234567\xc3\xbc': 1}", &err),
@@ -177,7 +169,7 @@ static void analyze_without_memory(struct alloc_sweep *sweep, const char *text)
 	tscope_memory_free(memory);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	static const char *const texts[] = {
 		"[[1, 2, 3, 4], [7, 2, 3, 4]]",
@@ -188,23 +180,10 @@ static void every_allocation_may_fail(void **state)
 		 " modules: [{module: m, state: s, call: 1, device: d, bytes: {a: 1}}]}"),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++) {
 		struct alloc_sweep sweep = { .at_least = 10 };
 
 		while (alloc_sweep_next(&sweep))
 			analyze_without_memory(&sweep, texts[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds_are_told_by_content),
-		cmocka_unit_test(other_files_are_named),
-		cmocka_unit_test(long_names_are_cut),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

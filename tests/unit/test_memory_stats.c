@@ -3,17 +3,12 @@
 #include "model/memory/memory_stats.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "model/memory/plain_repeats.h"
 #include "plain_text.h"
@@ -53,9 +48,8 @@ static void check_stats(const char *text, const char *expected)
 	tsi_plain_free(plain);
 }
 
-static void moments_are_put_in_order(void **state)
+TEST(moments_are_put_in_order)
 {
-	(void)state;
 	/* By rank, function, iteration as a number; the start first. Functions may hold dots. */
 	check_stats("{'0.f.10.end': {a: 1}, '0.f.2.end': {a: 1, b: none}, '0.f.2.start': {},"
 		    " '1.a.0.start': {a: 1.5}, '0.a.b.0.start': {x: 18446744073709551615},"
@@ -65,9 +59,8 @@ static void moments_are_put_in_order(void **state)
 	check_stats("{}", "values 0 dropped 0\n");
 }
 
-static void what_is_no_moment_is_counted(void **state)
+TEST(what_is_no_moment_is_counted)
 {
-	(void)state;
 	/* Eight names that are none; a moment that is no dict; a name that is no text. */
 	check_stats("{'0.f.0.end': {a: 1}, '0.f.0.middle': {}, 'x.f.0.end': {}, '0.f.x.end': {},"
 		    " '0.f.end': {}, 'end': {}, '': {}, '-1.f.0.end': {}, '0.f.0.': {},"
@@ -81,13 +74,12 @@ static void what_is_no_moment_is_counted(void **state)
 		    "0  0 end 0\n0 f 1 end 1\n0 f 1 end 2\nvalues 3 dropped 0\n");
 }
 
-static void other_data_is_none(void **state)
+TEST(other_data_is_none)
 {
 	static const char *const others[] = {
 		"[]", "7", "{a: 1}", "{'0.f.0.end': 1}", "{'a.b': {}}", "{1: {}}", "['0.f.0.end']",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(others); i++) {
 		struct plain *plain = plain_of(others[i]);
 
@@ -101,14 +93,13 @@ static void other_data_is_none(void **state)
  * Equal moments may be one object, which counts each time, but not without end: here one of
  * VALUES values has NAMES names. The first costs nothing, REPEATED_VALUES_MAX ÷ VALUES more fit.
  */
-static void one_dict_of_many_names_has_a_limit(void **state)
+TEST(one_dict_of_many_names_has_a_limit)
 {
 	enum { VALUES = 4096, NAMES = 400, TAKEN = 1 + REPEATED_VALUES_MAX / VALUES };
 	size_t room = (size_t)VALUES * 16 + (size_t)NAMES * 32, length;
 	char *text = malloc(room);
 	struct memory_stats stats;
 
-	(void)state;
 	assert_true(TAKEN < NAMES);
 	assert_non_null(text);
 	length = (size_t)snprintf(text, room, "{'0.f.0.end': @v={");
@@ -128,11 +119,10 @@ static void one_dict_of_many_names_has_a_limit(void **state)
 	free(text);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	struct plain *plain = plain_of("{'0.f.0.end': {a: 1}, '0.f.0.start': {a: 1}}");
 
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 2 };
 	while (alloc_sweep_next(&sweep)) {
 		struct memory_stats stats;
@@ -143,17 +133,4 @@ static void every_allocation_may_fail(void **state)
 		tsi_arena_deinit(&stats.arena);
 	}
 	tsi_plain_free(plain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moments_are_put_in_order),
-		cmocka_unit_test(what_is_no_moment_is_counted),
-		cmocka_unit_test(other_data_is_none),
-		cmocka_unit_test(one_dict_of_many_names_has_a_limit),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

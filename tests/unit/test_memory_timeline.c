@@ -3,17 +3,12 @@
 #include "model/memory/memory_timeline.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
 #include "base/error.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -71,9 +66,8 @@ static void check_timeline(const char *text, const char *expected)
 	tsi_arena_deinit(&timeline.arena);
 }
 
-static void points_are_read(void **state)
+TEST(points_are_read)
 {
-	(void)state;
 	check_timeline("[[1, 3], [[0, 5, 0, 0, 0, 0, 0, 0, 7], [9, 1, 2, 3, 4, 5, 6, 7, 8]]]",
 		       "1000 parameter=5 unknown=7\n"
 		       "3000 parameter=1 optimizer_state=2 input=3 temporary=4 activation=5 "
@@ -87,9 +81,8 @@ static void points_are_read(void **state)
  * 130 bytes exist before; at 5 ns 50 come and go, which no point shows; at 9 ns what was
  * unknown becomes a gradient: two rows, one change. The time -1 becomes the smallest other one.
  */
-static void rows_are_added_up(void **state)
+TEST(rows_are_added_up)
 {
-	(void)state;
 	check_timeline("[[-1, 1, 100, 0], [-1, 1, 30, 7], [5, 2, 50, 4], [5, 4, -50, 4],"
 		       " [9, 3, -30, 7], [9, 3, 30, 5]]",
 		       "5 parameter=100 unknown=30\n"
@@ -106,9 +99,8 @@ static void rows_are_added_up(void **state)
 	check_timeline("[[-1, 1, 5, 0]]", "-1 parameter=5\nrows 1: 1 of 5 B before, +0 -0 ~0\n");
 }
 
-static void rows_that_are_none_are_counted(void **state)
+TEST(rows_that_are_none_are_counted)
 {
-	(void)state;
 	/* Too short, too long, not integers, actions and categories that there are not. */
 	check_timeline("[7, [], [1, 2, 3], [1, 2, 3, 4, 5], {a: 1, b: 2, c: 3, d: 4},"
 		       " [1, 2, x, 4], [1, 2, 3.5, 4], [none, 2, 3, 4], [1, 5, 3, 4], [1, 0, 3, 4],"
@@ -125,9 +117,8 @@ static void rows_that_are_none_are_counted(void **state)
 		       "1000 parameter=1\ndropped 1, uneven\n");
 }
 
-static void sums_stay_at_their_ends(void **state)
+TEST(sums_stay_at_their_ends)
 {
-	(void)state;
 	check_timeline("[[1, 1, 9223372036854775807, 0], [2, 1, 9223372036854775807, 0],"
 		       " [3, 4, -9223372036854775807, 0]]",
 		       "1 parameter=9223372036854775807\n2 parameter=9223372036854775807\n3\n"
@@ -137,7 +128,7 @@ static void sums_stay_at_their_ends(void **state)
 		       "rows 2: 0 of 0 B before, +0 -2 ~0\n");
 }
 
-static void a_point_is_the_sum_of_its_categories(void **state)
+TEST(a_point_is_the_sum_of_its_categories)
 {
 	static const struct {
 		struct memory_point point;
@@ -148,12 +139,11 @@ static void a_point_is_the_sum_of_its_categories(void **state)
 		{ { 0, { INT64_MIN, -1 } }, INT64_MIN },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		assert_int_equal(tsi_memory_point_bytes(&cases[i].point), cases[i].bytes);
 }
 
-static void other_data_is_none(void **state)
+TEST(other_data_is_none)
 {
 	static const char *const others[] = {
 		"[]",
@@ -172,7 +162,6 @@ static void other_data_is_none(void **state)
 		"@list=[@list, @list, @list]",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(others); i++) {
 		struct plain *plain = plain_of(others[i]);
 
@@ -183,22 +172,20 @@ static void other_data_is_none(void **state)
 }
 
 /* A list that holds itself has rows that are none, and an end. */
-static void a_list_may_hold_itself(void **state)
+TEST(a_list_may_hold_itself)
 {
-	(void)state;
 	check_timeline("@list=[@list, [1, 2, 3, 4], @list]",
 		       "1 activation=3\nrows 3: 0 of 0 B before, +1 -0 ~0\ndropped 2\n");
 	check_timeline("@list=[@list, @list]", "dropped 2\n");
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	static const char *const texts[] = {
 		"[[1, 2, 3, 4], [7, 2, 3, 4]]",
 		"[[1, 2], [[0, 1, 0, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 0]]]",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(texts); i++) {
 		struct plain *plain = plain_of(texts[i]);
 
@@ -214,20 +201,4 @@ static void every_allocation_may_fail(void **state)
 		}
 		tsi_plain_free(plain);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(points_are_read),
-		cmocka_unit_test(rows_are_added_up),
-		cmocka_unit_test(rows_that_are_none_are_counted),
-		cmocka_unit_test(sums_stay_at_their_ends),
-		cmocka_unit_test(a_point_is_the_sum_of_its_categories),
-		cmocka_unit_test(other_data_is_none),
-		cmocka_unit_test(a_list_may_hold_itself),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,11 @@
 #include "model/memory/memory_tracker.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -52,9 +47,8 @@ static void check_tracker(const char *text, const char *expected)
 	tsi_plain_free(plain);
 }
 
-static void rows_are_read(void **state)
+TEST(rows_are_read)
 {
-	(void)state;
 	check_tracker("{tracker: fsdp, iteration: 2, function: training_step,"
 		      " peak: [{device: 'cuda:0', bytes: {'sharded param': 1024, temp: 24}}],"
 		      " modules: [{module: net, state: 'Peak-Forward', call: 1, device: 'cuda:0',"
@@ -70,9 +64,8 @@ static void rows_are_read(void **state)
 	check_tracker("{tracker: plain, peak: []}", " 0 peak rows 0\nvalues 0 dropped 0\n");
 }
 
-static void what_is_no_row_is_counted(void **state)
+TEST(what_is_no_row_is_counted)
 {
-	(void)state;
 	/* No dict, no bytes, bytes that are none; values that are no integers, a name that is none. */
 	check_tracker(
 		"{tracker: x, iteration: y, function: 3, peak: [7, {}, {bytes: [1]},"
@@ -82,13 +75,12 @@ static void what_is_no_row_is_counted(void **state)
 		      " 0 peak rows 1\n||0|d|9223372036854775807\nvalues 2 dropped 0\n");
 }
 
-static void kinds_are_named(void **state)
+TEST(kinds_are_named)
 {
 	struct plain *plain = plain_of("{tracker: x, peak: [{bytes: {temp: 5, a: none, 3: 3}}]}");
 	struct memory_tracker tracker;
 	int64_t bytes;
 
-	(void)state;
 	tsi_memory_tracker_init(&tracker, plain);
 	assert_string_equal(tsi_tracked_kind(&tracker, &tracker.rows[0], 0, &bytes).data, "temp");
 	assert_int_equal(bytes, 5);
@@ -98,14 +90,13 @@ static void kinds_are_named(void **state)
 	tsi_plain_free(plain);
 }
 
-static void other_data_is_none(void **state)
+TEST(other_data_is_none)
 {
 	static const char *const others[] = {
 		"[]",        "{}",     "{tracker: 7, peak: []}", "{tracker: mlflow, lr: 1}",
 		"[tracker]", "tracker"
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(others); i++) {
 		struct plain *plain = plain_of(others[i]);
 
@@ -115,11 +106,10 @@ static void other_data_is_none(void **state)
 	}
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	struct plain *plain = plain_of("{tracker: x, peak: [{bytes: {a: 1}}]}");
 
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 2 };
 	while (alloc_sweep_next(&sweep)) {
 		struct memory_tracker tracker;
@@ -130,17 +120,4 @@ static void every_allocation_may_fail(void **state)
 		tsi_arena_deinit(&tracker.arena);
 	}
 	tsi_plain_free(plain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_read),
-		cmocka_unit_test(what_is_no_row_is_counted),
-		cmocka_unit_test(kinds_are_named),
-		cmocka_unit_test(other_data_is_none),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

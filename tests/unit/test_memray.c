@@ -5,12 +5,9 @@
  */
 #include "decode/records/memray.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "memray_log.h"
 #include "memray_writer.h"
 #include "packed.h"
@@ -88,9 +85,8 @@ static const char everything[] = "rss 4096 at 0\n"
 				 "rss 1 at 9223372036854775807\n"
 				 "t8 malloc 8000 16 b.py/g:9\n";
 
-static void test_streams(void **state)
+TEST(test_streams)
 {
-	(void)state;
 	for (int32_t version = 7; version <= 13; version++)
 		for (unsigned native = 0; native < 2; native++) {
 			struct memray_header header = { .version = version,
@@ -104,11 +100,10 @@ static void test_streams(void **state)
 }
 
 /* Threads, frames and nodes, each once and in the order in which they came. */
-static void test_what_is_kept(void **state)
+TEST(test_what_is_kept)
 {
 	struct memray_writer w = begin(11);
 
-	(void)state;
 	write_everything(&w);
 	struct memray_log *log = memray_log_read(w.bytes, w.length, 0);
 	const struct memray_capture *c = &log->capture;
@@ -136,11 +131,10 @@ static void test_what_is_kept(void **state)
 
 /* ---- encodings, byte by byte ------------------------------------------------------------- */
 
-static void test_old_bytes(void **state)
+TEST(test_old_bytes)
 {
 	struct memray_writer w = begin(9);
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	/* malloc: 0x11; address + 0x1000, zigzag 0x2000, low seven bits first: 0x80 0x40; size 5 */
 	memray_write_raw(&w, "\x11\x80\x40\x05", 4);
@@ -162,11 +156,10 @@ static void test_old_bytes(void **state)
 		      true, 0);
 }
 
-static void test_new_bytes(void **state)
+TEST(test_new_bytes)
 {
 	struct memray_writer w = begin(13);
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	/* 0x80 | 15 << 3 | 6: a new address; 0x1000 / 8 = 0x200, zigzag 0x400: 0x80 0x08; malloc */
 	memray_write_raw(&w, "\xfe\x80\x08\x05", 4);
@@ -182,11 +175,10 @@ static void test_new_bytes(void **state)
 }
 
 /* New addresses push the oldest of fifteen out; one that is named again stays where it is. */
-static void test_recent_addresses(void **state)
+TEST(test_recent_addresses)
 {
 	struct memray_writer w = begin(12);
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	memray_write_raw(&w, "\x86\x09", 2); /* nothing came yet: address 0 */
 	for (unsigned i = 1; i <= 16; i++)
@@ -209,12 +201,11 @@ static void test_recent_addresses(void **state)
 }
 
 /* Objects with native stacks: made ones have one more number, those that die have not. */
-static void test_objects(void **state)
+TEST(test_objects)
 {
 	struct memray_header header = { .version = 12, .has_native_stacks = true };
 	struct memray_writer w = memray_write_header(&header, "");
 
-	(void)state;
 	memray_write_object(&w, 0x1000, true);
 	memray_write_object(&w, 0x1000, false);
 	memray_write_object(&w, 0x2000, false);
@@ -277,9 +268,8 @@ static void write_aggregated(struct memray_writer *w)
 	memray_write_zeros(w, 3000);
 }
 
-static void test_aggregated(void **state)
+TEST(test_aggregated)
 {
-	(void)state;
 	for (int32_t version = 10; version <= 13; version++)
 		for (unsigned native = 0; native < 2; native++) {
 			struct memray_header header = { .version = version,
@@ -298,12 +288,11 @@ static void test_aggregated(void **state)
 }
 
 /* Nodes and frames that are not there, parents that come later, an allocator that is none. */
-static void test_aggregated_gaps(void **state)
+TEST(test_aggregated_gaps)
 {
 	struct memray_aggregate sum = { .thread = 7, .allocator = MEMRAY_MALLOC };
 	struct memray_header header = { .version = 11, .is_aggregated = true };
 
-	(void)state;
 	for (header.version = 11; header.version <= 12; header.version++) {
 		struct memray_writer w = memray_write_header(&header, "");
 		memray_write_node(&w, 1, 0);
@@ -327,9 +316,8 @@ static void test_aggregated_gaps(void **state)
 
 /* ---- what refers to nothing -------------------------------------------------------------- */
 
-static void test_dropped(void **state)
+TEST(test_dropped)
 {
-	(void)state;
 	for (int32_t version = 7; version <= 13; version++) {
 		struct memray_writer w = begin(version);
 		memray_write_pop(&w, 1);                             /* dropped: nothing to pop */
@@ -353,12 +341,11 @@ static void test_dropped(void **state)
 }
 
 /* An id that is described again means the new one from there on. */
-static void test_ids_again(void **state)
+TEST(test_ids_again)
 {
 	struct memray_code_text first = { "f", "a.py", 5, "\xef\x00", 2 };
 	struct memray_code_text second = { "g", "a.py", 9, "\xef\x00", 2 };
 
-	(void)state;
 	for (int32_t version = 11; version <= 12; version++) {
 		struct memray_writer w = begin(version);
 		for (unsigned i = 0; i < 2; i++) {
@@ -376,11 +363,10 @@ static void test_ids_again(void **state)
 }
 
 /* Lines below 1 are none. */
-static void test_no_lines(void **state)
+TEST(test_no_lines)
 {
 	struct memray_writer w = begin(11);
 
-	(void)state;
 	memray_write_call(&w, "f", "a.py", -5);
 	memray_write_call(&w, "g", "a.py", 0);
 	memray_write_call(&w, "", "", 1);
@@ -389,13 +375,12 @@ static void test_no_lines(void **state)
 }
 
 /* Instructions of one line are one frame, and so one stack. */
-static void test_instructions(void **state)
+TEST(test_instructions)
 {
 	/* units 0 to 7 are of line 5, 8 to 15 of line 6 */
 	struct memray_code_text code = { "f", "a.py", 5, "\xef\x00\xef\x02", 4 };
 	struct memray_writer w = begin(12);
 
-	(void)state;
 	memray_write_code(&w, 3, &code);
 	for (int32_t offset = -2; offset <= 34; offset += 2) {
 		memray_write_push(&w, 3, offset);
@@ -413,11 +398,10 @@ static void test_instructions(void **state)
 
 /* ---- the rest ---------------------------------------------------------------------------- */
 
-static void test_packed(void **state)
+TEST(test_packed)
 {
 	struct memray_writer w = begin(12);
 
-	(void)state;
 	write_everything(&w);
 	memray_write_zeros(&w, 1 << 20);
 	for (const struct codec *codec = codecs; codec->name; codec++) {
@@ -432,13 +416,12 @@ static void test_packed(void **state)
 	memray_writer_deinit(&w);
 }
 
-static void test_allocators(void **state)
+TEST(test_allocators)
 {
 	static const bool frees[MEMRAY_ALLOCATOR_COUNT] = {
 		[MEMRAY_FREE] = true, [MEMRAY_MUNMAP] = true, [MEMRAY_PYMALLOC_FREE] = true
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < MEMRAY_ALLOCATOR_COUNT; i++) {
 		assert_int_equal(tsi_memray_frees(i), frees[i]);
 		assert_true(strlen(tsi_memray_allocator_name(i)) >= 4);
@@ -448,9 +431,8 @@ static void test_allocators(void **state)
 }
 
 /* Whatever the sink says ends the reading. */
-static void test_refusing_sink(void **state)
+TEST(test_refusing_sink)
 {
-	(void)state;
 	for (size_t fail_at = 1; fail_at <= 4; fail_at++)
 		for (unsigned form = 0; form < 3; form++) {
 			struct memray_header header = { .version = form == 0 ? 11 : 12,
@@ -467,19 +449,4 @@ static void test_refusing_sink(void **state)
 			memray_log_free(log);
 			memray_writer_deinit(&w);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_streams),          cmocka_unit_test(test_what_is_kept),
-		cmocka_unit_test(test_old_bytes),        cmocka_unit_test(test_new_bytes),
-		cmocka_unit_test(test_recent_addresses), cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_aggregated),       cmocka_unit_test(test_aggregated_gaps),
-		cmocka_unit_test(test_dropped),          cmocka_unit_test(test_ids_again),
-		cmocka_unit_test(test_no_lines),         cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_packed),           cmocka_unit_test(test_allocators),
-		cmocka_unit_test(test_refusing_sink),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,10 @@
  */
 #include "decode/records/memray.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "memray_log.h"
 #include "packed.h"
@@ -39,9 +36,8 @@ static const struct memray_header full = {
 	.skipped_frames = 3,
 };
 
-static void test_headers(void **state)
+TEST(test_headers)
 {
-	(void)state;
 	for (int32_t version = 7; version <= 13; version++) {
 		struct memray_header header = full;
 		header.version = version;
@@ -80,7 +76,7 @@ static void test_headers(void **state)
 	"are read; run \"memray stats --json FILE\" with the memray that wrote it, and give "      \
 	"tscope the file that this makes"
 
-static void test_refused_versions(void **state)
+TEST(test_refused_versions)
 {
 	static const struct {
 		int32_t version;
@@ -93,20 +89,18 @@ static void test_refused_versions(void **state)
 		{ INT32_MAX, YOUNG("2147483647") },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct memray_writer w = begin(cases[i].version);
 		memray_expect_failure(&w, TSCOPE_E_UNSUPPORTED, cases[i].message, 0, "");
 	}
 }
 
-static void test_no_captures(void **state)
+TEST(test_no_captures)
 {
 	static const struct str cases[] = { { "", 0 },
 					    { "memray", 6 },
 					    { "memrays\0\0\0\0\0", 12 } };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct memray_writer w = { .bytes = NULL };
 		memray_write_raw(&w, cases[i].data, cases[i].length);
@@ -123,7 +117,7 @@ static void test_no_captures(void **state)
 
 /* ---- ends -------------------------------------------------------------------------------- */
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
 	static const struct {
 		int32_t version;
@@ -140,7 +134,6 @@ static void test_ends(void **state)
 		{ 12, 5, false, 0, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct memray_header header = { .version = cases[i].version,
 						.end_ms = cases[i].end_ms };
@@ -155,11 +148,10 @@ static void test_ends(void **state)
 }
 
 /* Zeros between records: filler from format 12 on, and the end before it. */
-static void test_zeros(void **state)
+TEST(test_zeros)
 {
 	struct memray_writer w = begin(12);
 
-	(void)state;
 	memray_write_switch(&w, 1);
 	memray_write_zeros(&w, 1000);
 	memray_write_allocation(&w, MEMRAY_MALLOC, 0x1000, 8);
@@ -182,9 +174,8 @@ static void test_zeros(void **state)
 }
 
 /* What stands behind the trailer does not count. */
-static void test_behind_the_trailer(void **state)
+TEST(test_behind_the_trailer)
 {
-	(void)state;
 	for (int32_t version = 8; version <= 13; version++) {
 		struct memray_writer w = begin(version);
 		memray_write_trailer(&w);
@@ -305,11 +296,10 @@ static void check_cut(const struct sample *s, size_t cut, size_t block_bytes, co
 	memray_log_free(log);
 }
 
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
 	struct memray_header header;
 
-	(void)state;
 	for (unsigned number = 0; number < FORMS; number++) {
 		if (!form(number, &header))
 			continue;
@@ -328,12 +318,11 @@ static void test_cuts(void **state)
 }
 
 /* A killed process: zeros behind the cut. They may be taken for the rest of a record, not more. */
-static void test_cuts_filled_with_zeros(void **state)
+TEST(test_cuts_filled_with_zeros)
 {
 	enum { ZEROS = 300 };
 	struct memray_header header;
 
-	(void)state;
 	for (unsigned number = 0; number < FORMS; number++) {
 		if (!form(number, &header))
 			continue;
@@ -405,9 +394,8 @@ static const struct {
 	  "OTHER record: zeros as at the end of a capture, but more follows at byte 82" },
 };
 
-static void test_broken(void **state)
+TEST(test_broken)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(broken); i++) {
 		struct memray_header header = { .version = broken[i].version,
 						.is_aggregated = broken[i].is_aggregated };
@@ -422,11 +410,10 @@ static void test_broken(void **state)
 }
 
 /* A text that is longer than what is shown, however much that is. */
-static void test_texts_in_blocks(void **state)
+TEST(test_texts_in_blocks)
 {
 	char text[500];
 
-	(void)state;
 	for (size_t length = 80; length < sizeof(text); length++) {
 		memset(text, 'x', length);
 		text[length] = '\0';
@@ -448,12 +435,11 @@ static void test_texts_in_blocks(void **state)
 }
 
 /* A text may have 4 MiB and no more, whether its end is shown or not. */
-static void test_long_texts(void **state)
+TEST(test_long_texts)
 {
 	enum { LIMIT = 4 << 20 };
 	char *text = malloc(LIMIT + 2);
 
-	(void)state;
 	memset(text, 'x', LIMIT + 1);
 	text[LIMIT + 1] = '\0';
 	for (size_t more = 0; more < 2; more++) {
@@ -475,12 +461,11 @@ static void test_long_texts(void **state)
 }
 
 /* A million threads, and one more. */
-static void test_many_threads(void **state)
+TEST(test_many_threads)
 {
 	enum { LIMIT = 1 << 20 };
 	struct memray_writer w = begin(12);
 
-	(void)state;
 	for (uint64_t tid = 0; tid < LIMIT; tid++)
 		memray_write_switch(&w, tid);
 	struct memray_log *log = memray_log_read(w.bytes, w.length, 0);
@@ -502,13 +487,12 @@ static void test_many_threads(void **state)
  * Compressed data that breaks: the records before it arrive, and the error is the input's, not
  * that the capture ends inside a record.
  */
-static void test_broken_input(void **state)
+TEST(test_broken_input)
 {
 	enum { STEP = 13 };
 	struct memray_header header = { .version = 12 };
 	struct sample s = write_some(&header);
 
-	(void)state;
 	memray_write_zeros(&s.w, 1 << 20); /* more than a block of any codec */
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes packed = { .data = NULL };
@@ -528,11 +512,10 @@ static void test_broken_input(void **state)
 }
 
 /* Each allocation fails once; all is freed. */
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
 	struct memray_header header;
 
-	(void)state;
 	for (unsigned number = 0; number < FORMS; number++) {
 		if (!form(number, &header))
 			continue;
@@ -547,18 +530,4 @@ static void test_no_memory(void **state)
 		}
 		memray_writer_deinit(&s.w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_headers),      cmocka_unit_test(test_refused_versions),
-		cmocka_unit_test(test_no_captures),  cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_zeros),        cmocka_unit_test(test_behind_the_trailer),
-		cmocka_unit_test(test_cuts),         cmocka_unit_test(test_cuts_filled_with_zeros),
-		cmocka_unit_test(test_broken),       cmocka_unit_test(test_texts_in_blocks),
-		cmocka_unit_test(test_long_texts),   cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_broken_input), cmocka_unit_test(test_no_memory),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

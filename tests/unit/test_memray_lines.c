@@ -2,12 +2,9 @@
 /* decode/records/memray_lines.h: line tables as CPython 3.9, 3.10 and 3.11 wrote them. */
 #include "decode/records/memray_lines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { V39 = 0x030905f0, V310 = 0x030a00a1, V311 = 0x030b00a7, V313 = 0x030d05f0 };
@@ -103,12 +100,11 @@ static const struct {
 	{ 0, TABLE("\x02\x05"), { { 1, 10 }, { 2, 15 } } },
 };
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
 	struct memray_lines lines = { 0 };
 	struct memray_line_range ranges[TSI_COUNT_OF(cases)];
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct str table = { cases[i].table, cases[i].length };
 		ranges[i] = (struct memray_line_range){ .first_line = FIRST_LINE };
@@ -127,14 +123,13 @@ static void test_tables(void **state)
 }
 
 /* Neighbours of one line are one range: 200 entries of it, then one of another. */
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
 	enum { ENTRIES = 200 };
 	struct memray_lines lines = { 0 };
 	struct memray_line_range range = { .first_line = 1 };
 	char table[2 * ENTRIES + 3];
 
-	(void)state;
 	for (size_t i = 0; i < ENTRIES; i++)
 		memcpy(table + 2 * i, "\x80\x00", 2);
 	memcpy(table + sizeof(table) - 3, "\xd8\x00", 3);
@@ -147,12 +142,11 @@ static void test_ranges(void **state)
 	tsi_memray_lines_deinit(&lines);
 }
 
-static void test_first_line_is_none(void **state)
+TEST(test_first_line_is_none)
 {
 	struct memray_lines lines = { 0 };
 	struct memray_line_range range = { .first_line = -3 };
 
-	(void)state;
 	assert_int_equal(tsi_memray_lines_add(&lines, V39, TSI_STR("\x02\x05"), &range, NULL),
 			 TSCOPE_OK);
 	assert_int_equal(tsi_memray_lines_find(&lines, range, -1), 0);
@@ -161,28 +155,16 @@ static void test_first_line_is_none(void **state)
 	tsi_memray_lines_deinit(&lines);
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
 	struct memray_lines lines = { 0 };
 	struct memray_line_range range = { .first_line = 1 };
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	fail_alloc_at(1);
 	assert_int_equal(tsi_memray_lines_add(&lines, V311, TSI_STR("\x80\x00"), &range, &err),
 			 TSCOPE_E_NOMEM);
 	assert_true(fail_alloc_stop());
 	assert_int_equal(err.status, TSCOPE_E_NOMEM);
 	tsi_memray_lines_deinit(&lines);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_first_line_is_none),
-		cmocka_unit_test(test_no_memory),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

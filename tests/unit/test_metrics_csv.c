@@ -3,15 +3,11 @@
 #include "metric_text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 static void expect(const char *text, const char *expected)
 {
@@ -31,7 +27,7 @@ static void expect_failure(const char *text, enum tscope_status status, const ch
 
 /* ---- tasting ---- */
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const struct {
 		const char *path, *head;
@@ -57,7 +53,6 @@ static void test_taste(void **state)
 		{ "csv", "step,loss\n1,2\n", false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		const struct str head = tsi_str_of(cases[i].head);
 		const struct metric_source *found =
@@ -73,9 +68,8 @@ static void test_taste(void **state)
 /* ---- tables ---- */
 
 /* Two rows of step 49: one call of the logger each. */
-static void test_lightning(void **state)
+TEST(test_lightning)
 {
-	(void)state;
 	expect("epoch,lr-AdamW,step,train_loss,val_loss\n"
 	       "0,,49,2.5,\n"
 	       "0,1e-05,49,,\n"
@@ -88,7 +82,7 @@ static void test_lightning(void **state)
 	       "records 4\n");
 }
 
-static void test_forms(void **state)
+TEST(test_forms)
 {
 	static const struct {
 		const char *text, *expected;
@@ -130,13 +124,12 @@ static void test_forms(void **state)
 		{ "step,a\n1,2\n2,\"3\n3,4\n", "1 a 2\nrecords 2 cut\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		expect(cases[i].text, cases[i].expected);
 }
 
 /* run-RUN-tag-METRIC.csv */
-static void test_name_of_file(void **state)
+TEST(test_name_of_file)
 {
 	static const struct {
 		const char *path, *name;
@@ -148,7 +141,6 @@ static void test_name_of_file(void **state)
 	};
 	const struct metric_source *csv = tsi_metric_source_find("metrics.csv", TSI_STR(""), 1);
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct str name = csv->name(cases[i].path);
 
@@ -163,9 +155,8 @@ static void test_name_of_file(void **state)
 		       "7 Value 0.25 @1000000000\n7 a 1 @1000000000\nrecords 1\n");
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-	(void)state;
 	expect_failure("kernel,time\nmm,5\n", TSCOPE_E_FORMAT,
 		       "a CSV table without a column \"step\": not metrics by step");
 	expect_failure("step,tag,value\n1,loss,5\n", TSCOPE_E_UNSUPPORTED,
@@ -177,7 +168,7 @@ static void test_refused(void **state)
 
 /* ---- numbers ---- */
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	static const struct {
 		const char *text;
@@ -209,7 +200,6 @@ static void test_numbers(void **state)
 		{ "tensor(0.5)", false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		double value = 0;
 
@@ -219,9 +209,8 @@ static void test_numbers(void **state)
 	}
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
-	(void)state;
 	assert_int_equal(tsi_metric_time(0), 0);
 	assert_int_equal(tsi_metric_time(-1.5), -1500000000);
 	assert_int_equal(tsi_metric_time(1.7e9), 1700000000000000000);
@@ -235,12 +224,11 @@ static void test_times(void **state)
 /* ---- limits ---- */
 
 /* One name more than there is room for, the empty one included. */
-static void test_too_many_names(void **state)
+TEST(test_too_many_names)
 {
 	char *text = malloc(METRIC_MAX_NAMES * 7 + 16);
 	size_t length = (size_t)sprintf(text, "step");
 
-	(void)state;
 	assert_non_null(text);
 	for (unsigned i = 0; i < METRIC_MAX_NAMES; i++)
 		length += (size_t)sprintf(text + length, ",m%u", i);
@@ -249,12 +237,11 @@ static void test_too_many_names(void **state)
 	free(text);
 }
 
-static void test_long_name(void **state)
+TEST(test_long_name)
 {
 	char *text = malloc(2 * METRIC_MAX_NAME_BYTES), *expected = malloc(6000);
 	size_t length = (size_t)sprintf(text, "step,");
 
-	(void)state;
 	memset(text + length, 'n', METRIC_MAX_NAME_BYTES + 1);
 	strcpy(text + length + METRIC_MAX_NAME_BYTES + 1, ",a\n1,2,3\n");
 	expect(text, "1 a 3\nrecords 1\n"); /* a column without a name, as it were */
@@ -270,28 +257,12 @@ static void test_long_name(void **state)
 static const char whole[] = "epoch,step,\"train,loss\",note\n"
 			    "0,1,2.5,\n0,2,0.125,text\n,3,,\n1,4,nan,\"a\nb\"\n";
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
-	(void)state;
 	metrics_cut_everywhere("csv", tsi_str_of(whole));
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	assert_true(metrics_fail_everywhere("csv", tsi_str_of(whole)) > 6);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_taste),       cmocka_unit_test(test_lightning),
-		cmocka_unit_test(test_forms),       cmocka_unit_test(test_name_of_file),
-		cmocka_unit_test(test_refused),     cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_times),       cmocka_unit_test(test_too_many_names),
-		cmocka_unit_test(test_long_name),   cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

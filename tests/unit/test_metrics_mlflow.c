@@ -6,17 +6,13 @@
 #include "run/mlflow_run.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "metric_text.h"
 #include "test_folder.h"
@@ -30,7 +26,7 @@ static void expect(const char *name, const char *text, const char *expected)
 
 /* ---- lines ---- */
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	static const struct {
 		const char *text, *expected;
@@ -58,21 +54,19 @@ static void test_lines(void **state)
 		  "2 m 1 @5000000\nrecords 5\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		expect("m", cases[i].text, cases[i].expected);
 }
 
 /* What MLflow samples beside the job counts its own samples. */
-static void test_samples(void **state)
+TEST(test_samples)
 {
-	(void)state;
 	expect("system/gpu_0_utilization_percentage", "1 50 0\n",
 	       "0 system/gpu_0_utilization_percentage 50 @1000000 sample\nrecords 1\n");
 	expect("systems/x", "1 50 0\n", "0 systems/x 50 @1000000\nrecords 1\n");
 }
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const struct {
 		const char *path, *head, *name; /* NULL: not ours */
@@ -88,7 +82,6 @@ static void test_taste(void **state)
 		{ "params/a", "1 0.5 3\n", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		const struct str head = tsi_str_of(cases[i].head);
 		const struct metric_source *source = tsi_metric_source_find(cases[i].path, head, 1);
@@ -157,9 +150,8 @@ static void expect_store(const char *path, const char *expected)
 	tsi_metric_log_deinit(&log);
 }
 
-static void test_store(void **state)
+TEST_IN_FOLDER(test_store)
 {
-	(void)state;
 	put_run();
 	expect_store(RUN "/metrics", "0 loss 2.5 @1000000\n1 loss 1.5 @2000000\n"
 				     "0 system/cpu 50 @1000000 sample\n0 train/lr 0.5 @1000000\n"
@@ -169,9 +161,8 @@ static void test_store(void **state)
 	assert_int_equal(chdir("../../.."), 0);
 }
 
-static void test_no_store(void **state)
+TEST_IN_FOLDER(test_no_store)
 {
-	(void)state;
 	/* No run beside it; no metrics in it; another name; nothing there. */
 	put_file("a/metrics/loss", "1 2.5 0\n");
 	assert_false(is_store("a/metrics"));
@@ -191,9 +182,8 @@ static void test_no_store(void **state)
 }
 
 /* What is no file, or cannot be read, costs itself only. */
-static void test_lost_files(void **state)
+TEST_IN_FOLDER(test_lost_files)
 {
-	(void)state;
 	put_run();
 	put_file(RUN "/metrics/packed", "\x1f\x8b\x08 and no more");
 	assert_int_equal(symlink("nowhere", RUN "/metrics/broken"), 0);
@@ -210,12 +200,11 @@ static void test_lost_files(void **state)
 	tsi_metric_log_deinit(&log);
 }
 
-static void test_store_without_values(void **state)
+TEST_IN_FOLDER(test_store_without_values)
 {
 	struct metric_log log;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	put_file(RUN "/params/lr", "1");
 	put_file(RUN "/metrics/a", "1 2\n");
 	assert_int_equal(read_store(&log, RUN "/metrics", &err), TSCOPE_E_EMPTY);
@@ -240,12 +229,11 @@ static const char *text_of(const struct step_series *steps, uint32_t id)
 	return tsi_intern_text(&steps->names, id).data;
 }
 
-static void test_description(void **state)
+TEST_IN_FOLDER(test_description)
 {
 	struct step_series steps;
 	const struct step_provenance *said = &steps.provenance;
 
-	(void)state;
 	put_run();
 	describe(&steps, RUN "/metrics");
 	assert_string_equal(text_of(&steps, said->run_name), "quick-fox");
@@ -260,14 +248,13 @@ static void test_description(void **state)
 }
 
 /* What is there and cannot be read is said; what is not there is not missed. */
-static void test_lost_descriptions(void **state)
+TEST_IN_FOLDER(test_lost_descriptions)
 {
 	const struct input_options options = { .single_thread = true };
 	const struct metric_file folder = { .path = "a/metrics", .options = &options };
 	struct step_series steps;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	put_file("a/meta.yaml/x", "");
 	put_file("a/params/lr", "0.1");
 	tsi_steps_init(&steps);
@@ -279,11 +266,10 @@ static void test_lost_descriptions(void **state)
 }
 
 /* A run that goes on has no end; one may say nothing at all. */
-static void test_poor_descriptions(void **state)
+TEST_IN_FOLDER(test_poor_descriptions)
 {
 	struct step_series steps;
 
-	(void)state;
 	put_file("a/meta.yaml", "start_time: 1700000000000\nend_time: null\nrun_name: ''\n");
 	describe(&steps, "a/metrics");
 	assert_int_equal(steps.provenance.run_name, 0);
@@ -317,24 +303,21 @@ static void test_poor_descriptions(void **state)
 
 static const char whole[] = "1700000000000 2.5 0\n1700000000500 nan 1\n1700000001000 1e-05 2 a\n";
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
-	(void)state;
 	metrics_cut_everywhere("mlflow", tsi_str_of(whole));
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	assert_true(metrics_fail_everywhere("mlflow", tsi_str_of(whole)) > 4);
 }
 
-static void test_store_allocations(void **state)
+TEST_IN_FOLDER(test_store_allocations)
 {
 	const struct input_options options = { .single_thread = true };
 	const struct metric_file folder = { .path = RUN "/metrics", .options = &options };
 
-	(void)state;
 	put_run();
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
@@ -351,26 +334,4 @@ static void test_store_allocations(void **state)
 		tsi_metric_log_deinit(&log);
 		tsi_steps_deinit(&steps);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_taste),
-		cmocka_unit_test_setup_teardown(test_store, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_no_store, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_lost_files, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_lost_descriptions, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_store_without_values, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(test_description, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_poor_descriptions, enter_folder, leave_folder),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_allocations),
-		cmocka_unit_test_setup_teardown(test_store_allocations, enter_folder, leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

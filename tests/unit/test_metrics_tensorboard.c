@@ -6,15 +6,11 @@
 #include "metric_text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "tfevents_writer.h"
 
 enum {
@@ -35,12 +31,11 @@ static void expect(struct bytes *file, const char *expected)
 
 /* ---- tasting ---- */
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const char name[] = "logs/events.out.tfevents.1700000000.host.123.0";
 	struct bytes file = { 0 };
 
-	(void)state;
 	tfevents_begin(&file, 1.5);
 	struct str head = { file.data, file.length };
 	assert_string_equal(tsi_metric_source_find("a", head, METRIC_TASTE_CERTAIN)->id,
@@ -57,11 +52,10 @@ static void test_taste(void **state)
 /* ---- scalars ---- */
 
 /* As PyTorch writes them: time 1.7e9 + 0.5 s is 1700000000500000000 ns. */
-static void test_simple_values(void **state)
+TEST(test_simple_values)
 {
 	struct bytes file = { 0 };
 
-	(void)state;
 	tfevents_begin(&file, 1.7e9);
 	tfevents_add_scalar(&file, 1.7e9, 0, "train/loss", 2.5f);
 	tfevents_add_scalar(&file, 1.7e9 + 0.5, 50, "train/loss", 0.125f);
@@ -75,11 +69,10 @@ static void test_simple_values(void **state)
 }
 
 /* Several values in one event, which stand before step and time, and fields of later versions. */
-static void test_one_event(void **state)
+TEST(test_one_event)
 {
 	struct bytes file = { 0 }, event = { 0 }, summary = { 0 }, value = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		pb_float(&value, VALUE_SIMPLE, 1.5f + (float)i);
 		pb_varint(&value, 7, 5); /* the name of a node is no number */
@@ -133,7 +126,7 @@ static void add_tensor(struct bytes *file, const char *tag, const char *plugin, 
 }
 
 /* With a plugin, without one, of another; of one element, of none, of several. */
-static void test_tensors(void **state)
+TEST(test_tensors)
 {
 	static const struct {
 		const char *plugin;
@@ -145,7 +138,6 @@ static void test_tensors(void **state)
 		{ NULL, 3, false },      { "histograms", 1, false }, { "hparams", 1, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct bytes file = { 0 };
 
@@ -156,11 +148,10 @@ static void test_tensors(void **state)
 }
 
 /* Only the first value of a tag need say whose it is. */
-static void test_plugin_is_remembered(void **state)
+TEST(test_plugin_is_remembered)
 {
 	struct bytes file = { 0 };
 
-	(void)state;
 	add_tensor(&file, "curve", "pr_curves", 1);
 	add_tensor(&file, "curve", NULL, 1);
 	add_tensor(&file, "loss", "scalars", 1);
@@ -194,12 +185,11 @@ static void expect_typed(uint64_t type, struct bytes *field, const char *expecte
 	bytes_reset(field);
 }
 
-static void test_types(void **state)
+TEST(test_types)
 {
 	static const double numbers[] = { 0.5, 0.75 };
 	struct bytes field = { 0 };
 
-	(void)state;
 	pb_float(&field, 5, 0.5f); /* not packed */
 	expect_typed(1, &field, "0.5");
 	pb_float(&field, 5, 0.5f);
@@ -245,11 +235,10 @@ static void add_message_value(struct bytes *file, const char *tag, uint32_t fiel
 	tfevents_add_value(file, 1, 1, &value);
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	struct bytes file = { 0 }, event = { 0 };
 
-	(void)state;
 	add_message_value(&file, "image", VALUE_IMAGE);
 	add_message_value(&file, "histogram", VALUE_HISTOGRAM);
 	add_message_value(&file, "audio", 6);
@@ -265,14 +254,13 @@ static void test_others(void **state)
 }
 
 /* What is too long for a scalar is none, if its checksum fits. */
-static void test_long_record(void **state)
+TEST(test_long_record)
 {
 	enum { LENGTH = 17 << 20 };
 	struct bytes file = { 0 };
 	struct metric_log log;
 	char *data = calloc(LENGTH, 1);
 
-	(void)state;
 	assert_non_null(data);
 	tfevents_add_record(&file, data, LENGTH);
 	tfevents_add_scalar(&file, 1, 1, "x", 0.5f);
@@ -287,12 +275,11 @@ static void test_long_record(void **state)
 	free(data);
 }
 
-static void test_tags(void **state)
+TEST(test_tags)
 {
 	struct bytes file = { 0 }, value = { 0 };
 	char tag[METRIC_MAX_NAME_BYTES + 2];
 
-	(void)state;
 	pb_float(&value, VALUE_SIMPLE, 1);
 	tfevents_add_value(&file, 1, 1, &value); /* without a tag */
 	memset(tag, 't', METRIC_MAX_NAME_BYTES + 1);
@@ -304,11 +291,10 @@ static void test_tags(void **state)
 
 /* ---- damage ---- */
 
-static void test_bad_records(void **state)
+TEST(test_bad_records)
 {
 	struct bytes file = { 0 };
 
-	(void)state;
 	tfevents_add_scalar(&file, 1, 1, "x", 1);
 	file.data[file.length - 8] ^= 1;
 	tfevents_add_scalar(&file, 1, 2, "x", 1);
@@ -318,7 +304,7 @@ static void test_bad_records(void **state)
 }
 
 /* Of an event that breaks in its last value the first ones are not taken either. */
-static void test_broken_event(void **state)
+TEST(test_broken_event)
 {
 	static const struct {
 		const char *bytes;
@@ -332,7 +318,6 @@ static void test_broken_event(void **state)
 		{ "\x4a\x02\x0a\x05", 4 },             /* a plugin beyond the end */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(values); i++) {
 		struct bytes file = { 0 }, event = { 0 }, summary = { 0 }, value = { 0 };
 
@@ -361,23 +346,21 @@ static struct bytes some_file(void)
 	return file;
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct bytes file = some_file();
 
-	(void)state;
 	metrics_cut_everywhere("tensorboard", (struct str){ file.data, file.length });
 	bytes_reset(&file);
 }
 
 /* A length that does not fit ends the file: what came before is kept. */
-static void test_broken_length(void **state)
+TEST(test_broken_length)
 {
 	struct bytes file = { 0 };
 	struct metric_log log;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	tfevents_add_scalar(&file, 1, 1, "x", 1);
 	size_t place = file.length;
 	tfevents_add_scalar(&file, 1, 2, "x", 1);
@@ -393,34 +376,11 @@ static void test_broken_length(void **state)
 	bytes_reset(&file);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
 	struct bytes file = some_file();
 
-	(void)state;
 	assert_true(metrics_fail_everywhere("tensorboard", (struct str){ file.data, file.length }) >
 		    8);
 	bytes_reset(&file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_taste),
-		cmocka_unit_test(test_simple_values),
-		cmocka_unit_test(test_one_event),
-		cmocka_unit_test(test_tensors),
-		cmocka_unit_test(test_plugin_is_remembered),
-		cmocka_unit_test(test_types),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_long_record),
-		cmocka_unit_test(test_tags),
-		cmocka_unit_test(test_bad_records),
-		cmocka_unit_test(test_broken_event),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_broken_length),
-		cmocka_unit_test(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

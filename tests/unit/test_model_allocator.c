@@ -3,16 +3,11 @@
 #include "model/trace/trace.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "trace_builder.h"
 
@@ -75,9 +70,8 @@ static void check_points(const struct tscope_trace *trace, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void accelerators_are_kept_and_the_cpu_is_not(void **state)
+TEST(accelerators_are_kept_and_the_cpu_is_not)
 {
-	(void)state;
 	static const struct event events[] = {
 		{ 1, ARGS(100, 200, 0, 1), NULL, false },  /* CUDA */
 		{ 2, ARGS(100, 0, -1, 0), NULL, false },   /* CPU */
@@ -94,9 +88,8 @@ static void accelerators_are_kept_and_the_cpu_is_not(void **state)
 	tscope_trace_free(trace);
 }
 
-static void points_are_put_in_order(void **state)
+TEST(points_are_put_in_order)
 {
-	(void)state;
 	/* Those of one time stay as in the file: 40 then 41, although 41 came first of all. */
 	static const struct event events[] = {
 		{ 30, ARGS(30, 100, 1, 1), NULL, false },  { 20, ARGS(21, 100, 1, 1), NULL, false },
@@ -111,9 +104,8 @@ static void points_are_put_in_order(void **state)
 	tscope_trace_free(trace);
 }
 
-static void what_says_no_total_is_counted(void **state)
+TEST(what_says_no_total_is_counted)
 {
-	(void)state;
 	static const struct event events[] = {
 		{ 1, "{\"Device Type\": 1, \"Device Id\": 0, \"Bytes\": 512}", NULL,
 		  false }, /* 1.8 */
@@ -135,9 +127,8 @@ static void what_says_no_total_is_counted(void **state)
 	tscope_trace_free(trace);
 }
 
-static void without_a_time_it_is_lost(void **state)
+TEST(without_a_time_it_is_lost)
 {
-	(void)state;
 	static const struct event events[] = {
 		{ 1, ARGS(1, 1, 0, 1), NULL, true },
 		{ INT64_MAX, ARGS(1, 1, 0, 1), NULL, false },
@@ -152,9 +143,8 @@ static void without_a_time_it_is_lost(void **state)
 	tscope_trace_free(trace);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	static const struct event events[] = {
 		{ 2, ARGS(1, 1, 0, 1), NULL, false },
 		{ 1, ARGS(2, 1, 0, 1), NULL, false },
@@ -174,17 +164,4 @@ static void every_allocation_may_fail(void **state)
 			check_points(trace, "0 1 2 1\n0 2 1 1\n");
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accelerators_are_kept_and_the_cpu_is_not),
-		cmocka_unit_test(points_are_put_in_order),
-		cmocka_unit_test(what_says_no_total_is_counted),
-		cmocka_unit_test(without_a_time_it_is_lost),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

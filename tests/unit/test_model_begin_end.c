@@ -2,13 +2,7 @@
 /* model/trace/begin_end.c: slices that come as two events. All times are in ns, as the model has them. */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "trace_builder.h"
 
@@ -122,9 +116,8 @@ static const struct slice_case cases[] = {
 	  3 },
 };
 
-static void slices(void **state)
+TEST(slices)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_trace *t = test_trace_new();
 		for (const struct step *step = cases[i].steps; step->phase; step++) {
@@ -144,9 +137,8 @@ static void slices(void **state)
 	}
 }
 
-static void threads_have_stacks_of_their_own(void **state)
+TEST(threads_have_stacks_of_their_own)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_mark(t, 'B', "a", 1, 0);
 	test_mark(t, 'B', "b", 2, 1);
@@ -164,9 +156,8 @@ static void threads_have_stacks_of_their_own(void **state)
 }
 
 /* Composer's spans and those of no category; a begin that brings its duration is complete. */
-static void slices_have_the_class_of_their_name(void **state)
+TEST(slices_have_the_class_of_their_name)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_mark(t, 'B', "event/forward", 1, 0);
 	test_mark(t, 'E', "event/forward", 1, 5);
@@ -196,9 +187,8 @@ static void slices_have_the_class_of_their_name(void **state)
 
 enum { DEEP = 200000 };
 
-static void deep_stacks_are_no_matter(void **state)
+TEST(deep_stacks_are_no_matter)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	for (int i = 0; i < DEEP; i++)
 		test_mark(t, 'B', "a", 1, i);
@@ -208,15 +198,4 @@ static void deep_stacks_are_no_matter(void **state)
 	assert_int_equal(tsi_dur_ns(&trace->spans, 0), 2 * DEEP - 1);
 	assert_int_equal(tsi_dur_ns(&trace->spans, DEEP - 1), 1);
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slices),
-		cmocka_unit_test(threads_have_stacks_of_their_own),
-		cmocka_unit_test(slices_have_the_class_of_their_name),
-		cmocka_unit_test(deep_stacks_are_no_matter),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

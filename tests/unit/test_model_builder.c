@@ -3,14 +3,9 @@
 #include "model/trace/trace.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "trace_builder.h"
 
@@ -24,9 +19,8 @@ static uint64_t diagnostic(const struct tscope_trace *trace, enum tscope_diagnos
 /* ---- rows ---------------------------------------------------------------------------- */
 
 /* Completion order, as Kineto writes; equal starts: longer first; all equal: as in the file. */
-static void rows_are_put_in_order(void **state)
+TEST(rows_are_put_in_order)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "late", 1, 3, 500, 10, 0);
 	test_kernel(t, "early", 0, 7, 50, 10, 0);
@@ -56,9 +50,8 @@ static void rows_are_put_in_order(void **state)
 	tscope_trace_free(trace);
 }
 
-static void old_and_new_names_of_categories(void **state)
+TEST(old_and_new_names_of_categories)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span(t, "Operator", "ProfilerStep#1", 1, 0, 100);
 	test_span(t, "Operator", "aten::mm", 1, 10, 5);
@@ -78,9 +71,8 @@ static void old_and_new_names_of_categories(void **state)
 }
 
 /* In a container the process is pid 1, and so is the second GPU. */
-static void a_process_is_no_device(void **state)
+TEST(a_process_is_no_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event event = { .phase = 'X',
 				   .has_ts = true,
@@ -115,9 +107,8 @@ static void a_process_is_no_device(void **state)
 	tscope_trace_free(trace);
 }
 
-static void threads_without_pid_or_tid(void **state)
+TEST(threads_without_pid_or_tid)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event event = { .phase = 'X',
 				   .has_ts = true,
@@ -138,9 +129,8 @@ static void threads_without_pid_or_tid(void **state)
 	tscope_trace_free(trace);
 }
 
-static void names_of_threads_come_before_and_after(void **state)
+TEST(names_of_threads_come_before_and_after)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event named = { .phase = 'M',
 				   .name = TSI_STR("thread_name"),
@@ -169,9 +159,8 @@ static void names_of_threads_come_before_and_after(void **state)
 	tscope_trace_free(trace);
 }
 
-static void names_lose_their_escapes(void **state)
+TEST(names_lose_their_escapes)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event event = { .phase = 'X',
 				   .has_ts = true,
@@ -189,9 +178,8 @@ static void names_lose_their_escapes(void **state)
 	tscope_trace_free(trace);
 }
 
-static void names_that_are_no_text_are_counted_once(void **state)
+TEST(names_that_are_no_text_are_counted_once)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		bool is_utf8;
@@ -223,9 +211,8 @@ static void names_that_are_no_text_are_counted_once(void **state)
 /* ---- what is no work ----------------------------------------------------------------- */
 
 /* None of these may count as busy, nor stretch the trace. */
-static void painted_ranges_and_marks_are_no_work(void **state)
+TEST(painted_ranges_and_marks_are_no_work)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "aten::mm", 1, 1000, 100);
 	test_device_args(t, "gpu_user_annotation", "ProfilerStep#1", 0, 7, 1, 9000, 0, "");
@@ -261,9 +248,8 @@ static void painted_ranges_and_marks_are_no_work(void **state)
 }
 
 /* A slice of another writer whose category happens to be called so is a slice. */
-static void only_the_profiler_has_a_capture(void **state)
+TEST(only_the_profiler_has_a_capture)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span(t, "Trace", "mine", 1, 0, 10);
 	struct tscope_trace *trace = test_trace_finish(t);
@@ -272,9 +258,8 @@ static void only_the_profiler_has_a_capture(void **state)
 	tscope_trace_free(trace);
 }
 
-static void a_mark_days_away_is_noted(void **state)
+TEST(a_mark_days_away_is_noted)
 {
-	(void)state;
 	static const struct {
 		int64_t mark_ns;
 		uint64_t bogus_count;
@@ -294,9 +279,8 @@ static void a_mark_days_away_is_noted(void **state)
 	}
 }
 
-static void every_element_is_counted_by_phase_and_category(void **state)
+TEST(every_element_is_counted_by_phase_and_category)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "a", 1, 0, 10);
 	test_op(t, "b", 1, 2, 3);
@@ -314,9 +298,8 @@ static void every_element_is_counted_by_phase_and_category(void **state)
 }
 
 /* Every phase that the format has is known; others are lost, and counted. */
-static void phases(void **state)
+TEST(phases)
 {
-	(void)state;
 	static const char known[] = "sTtfpnNODPiIRMvVc()";
 	struct test_trace *t = test_trace_new();
 	test_op(t, "a", 1, 0, 10);
@@ -332,9 +315,8 @@ static void phases(void **state)
 }
 
 /* The two ends of b/e and S/F belong together by category and id, on whatever thread they are. */
-static void asynchronous_slices(void **state)
+TEST(asynchronous_slices)
 {
-	(void)state;
 	static const struct {
 		char phase;
 		const char *id, *tid;
@@ -368,9 +350,8 @@ static void asynchronous_slices(void **state)
 
 /* ---- times --------------------------------------------------------------------------- */
 
-static void device_work_at_zero_is_dropped_where_all_else_is_far(void **state)
+TEST(device_work_at_zero_is_dropped_where_all_else_is_far)
 {
-	(void)state;
 	static const struct {
 		int64_t op_ns;
 		uint64_t dropped;
@@ -391,9 +372,8 @@ static void device_work_at_zero_is_dropped_where_all_else_is_far(void **state)
 	}
 }
 
-static void times_beyond_reason_are_refused(void **state)
+TEST(times_beyond_reason_are_refused)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "a", 1, 0, 10);
 	test_op(t, "b", 1, INT64_MAX, 10);
@@ -413,9 +393,8 @@ static void times_beyond_reason_are_refused(void **state)
 
 /* ---- args ---------------------------------------------------------------------------- */
 
-static void args_of_ops(void **state)
+TEST(args_of_ops)
 {
-	(void)state;
 	static const struct {
 		const char *args, *signature;
 	} cases[] = {
@@ -443,9 +422,8 @@ static void args_of_ops(void **state)
 	}
 }
 
-static void args_of_a_kernel(void **state)
+TEST(args_of_a_kernel)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_device_args(
 		t, "kernel", "k", 0, 7, 10, 5, 77,
@@ -471,9 +449,8 @@ static void args_of_a_kernel(void **state)
 	tscope_trace_free(trace);
 }
 
-static void args_of_copies(void **state)
+TEST(args_of_copies)
 {
-	(void)state;
 	static const struct {
 		const char *category, *name, *args;
 		int64_t bytes;
@@ -508,9 +485,8 @@ static void args_of_copies(void **state)
 
 /* ---- other writers ------------------------------------------------------------------- */
 
-static void torch_autograd_s_own_exporter(void **state)
+TEST(torch_autograd_s_own_exporter)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event event = { .phase = 'X',
 				   .has_ts = true,
@@ -532,9 +508,8 @@ static void torch_autograd_s_own_exporter(void **state)
 	tscope_trace_free(trace);
 }
 
-static void viztracer_keeps_its_frames_and_shows_its_pauses(void **state)
+TEST(viztracer_keeps_its_frames_and_shows_its_pauses)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event count = { .phase = 'C',
 				   .has_ts = true,
@@ -567,9 +542,8 @@ static void viztracer_keeps_its_frames_and_shows_its_pauses(void **state)
 	tscope_trace_free(trace);
 }
 
-static void python_frames_on_request(void **state)
+TEST(python_frames_on_request)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new_with(&(struct builder_options){ .python = true });
 	test_span(t, "python_function", "f", 1, 0, 100);
 	struct tscope_trace *trace = test_trace_finish(t);
@@ -584,12 +558,11 @@ static bool is_uninformative(struct str name)
 }
 
 /* Judged as any other: 100 µs are long. */
-static void frames_without_a_name(void **state)
+TEST(frames_without_a_name)
 {
 	const struct builder_options options = { .is_telling_frame = is_uninformative };
 	struct test_trace *t = test_trace_new_with(&options);
 
-	(void)state;
 	test_span(t, "python_function", "", 1, 0, 99999);
 	test_span(t, "python_function", "", 1, 100000, 100000);
 	test_op(t, "aten::mm", 1, 300000, 10);
@@ -600,9 +573,8 @@ static void frames_without_a_name(void **state)
 
 /* ---- metadata ------------------------------------------------------------------------ */
 
-static void what_the_file_says_of_itself(void **state)
+TEST(what_the_file_says_of_itself)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_metadata(t, "schemaVersion", "1");
 	test_kernel(t, "k", 1, 7, 0, 10, 0);
@@ -652,9 +624,8 @@ static void what_the_file_says_of_itself(void **state)
 	tscope_trace_free(trace);
 }
 
-static void what_the_file_does_not_say(void **state)
+TEST(what_the_file_does_not_say)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "k", 0, 7, 0, 10, 0);
 	test_metadata(t, "distributedInfo", "{\"backend\": \"gloo\"}");
@@ -672,9 +643,8 @@ static void what_the_file_does_not_say(void **state)
 	tscope_trace_free(trace);
 }
 
-static void composer_s_rank_is_the_fallback(void **state)
+TEST(composer_s_rank_is_the_fallback)
 {
-	(void)state;
 	for (int said = 0; said < 2; said++) {
 		struct test_trace *t = test_trace_new();
 		test_op(t, "a", 1, 0, 10);
@@ -701,9 +671,8 @@ static void check_empty(struct test_trace *t, const char *message)
 	assert_null(trace);
 }
 
-static void nothing_to_analyse_is_said_with_its_reason(void **state)
+TEST(nothing_to_analyse_is_said_with_its_reason)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_metadata(t, "deviceProperties", "[]");
 	check_empty(t,
@@ -731,9 +700,8 @@ static void nothing_to_analyse_is_said_with_its_reason(void **state)
 
 /* ---- limits and memory --------------------------------------------------------------- */
 
-static void names_have_a_limit(void **state)
+TEST(names_have_a_limit)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new_with(&(struct builder_options){ .max_names = 4 });
 	struct tscope_trace *trace;
 	struct tscope_error err;
@@ -748,9 +716,8 @@ static void count_tick(void *data)
 	++*(int *)data;
 }
 
-static void ticks_come_now_and_then(void **state)
+TEST(ticks_come_now_and_then)
 {
-	(void)state;
 	int ticks = 0;
 	struct test_trace *t = test_trace_new_with(
 		&(struct builder_options){ .tick = count_tick, .tick_data = &ticks });
@@ -800,9 +767,8 @@ static struct test_trace *everything(void)
 	return t;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 50 };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = NULL;
@@ -819,9 +785,8 @@ static void every_allocation_may_fail(void **state)
 
 enum { MANY = 300000 };
 
-static void many_tracks_names_and_categories(void **state)
+TEST(many_tracks_names_and_categories)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	for (int i = 0; i < MANY; i++) {
 		char text[32];
@@ -834,9 +799,8 @@ static void many_tracks_names_and_categories(void **state)
 	tscope_trace_free(trace);
 }
 
-static void deep_nesting_in_reverse_order(void **state)
+TEST(deep_nesting_in_reverse_order)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	for (int i = MANY; i-- > 0;)
 		test_op(t, "a", 1, i, 2 * (MANY - i));
@@ -846,9 +810,8 @@ static void deep_nesting_in_reverse_order(void **state)
 	tscope_trace_free(trace);
 }
 
-static void all_at_one_time_with_one_correlation(void **state)
+TEST(all_at_one_time_with_one_correlation)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	for (int i = 0; i < MANY; i++) {
 		test_call(t, "cudaLaunchKernel", 1, 5, i % 7, 42);
@@ -863,7 +826,7 @@ static void all_at_one_time_with_one_correlation(void **state)
 }
 
 /* ROCm numbers devices by the machine in its kernels, and by the process where it lists them. */
-static void devices_that_are_not_listed(void **state)
+TEST(devices_that_are_not_listed)
 {
 	static const struct {
 		const char *properties;
@@ -879,7 +842,6 @@ static void devices_that_are_not_listed(void **state)
 		{ "[]", NO_ROW },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_trace *t = test_trace_new();
 		test_metadata(t, "deviceProperties", cases[i].properties);
@@ -888,44 +850,4 @@ static void devices_that_are_not_listed(void **state)
 		assert_int_equal(trace->devices[0].properties, cases[i].found);
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_put_in_order),
-		cmocka_unit_test(old_and_new_names_of_categories),
-		cmocka_unit_test(a_process_is_no_device),
-		cmocka_unit_test(threads_without_pid_or_tid),
-		cmocka_unit_test(names_of_threads_come_before_and_after),
-		cmocka_unit_test(names_lose_their_escapes),
-		cmocka_unit_test(names_that_are_no_text_are_counted_once),
-		cmocka_unit_test(painted_ranges_and_marks_are_no_work),
-		cmocka_unit_test(only_the_profiler_has_a_capture),
-		cmocka_unit_test(a_mark_days_away_is_noted),
-		cmocka_unit_test(every_element_is_counted_by_phase_and_category),
-		cmocka_unit_test(phases),
-		cmocka_unit_test(asynchronous_slices),
-		cmocka_unit_test(device_work_at_zero_is_dropped_where_all_else_is_far),
-		cmocka_unit_test(times_beyond_reason_are_refused),
-		cmocka_unit_test(args_of_ops),
-		cmocka_unit_test(args_of_a_kernel),
-		cmocka_unit_test(args_of_copies),
-		cmocka_unit_test(torch_autograd_s_own_exporter),
-		cmocka_unit_test(viztracer_keeps_its_frames_and_shows_its_pauses),
-		cmocka_unit_test(python_frames_on_request),
-		cmocka_unit_test(frames_without_a_name),
-		cmocka_unit_test(what_the_file_says_of_itself),
-		cmocka_unit_test(what_the_file_does_not_say),
-		cmocka_unit_test(devices_that_are_not_listed),
-		cmocka_unit_test(composer_s_rank_is_the_fallback),
-		cmocka_unit_test(nothing_to_analyse_is_said_with_its_reason),
-		cmocka_unit_test(names_have_a_limit),
-		cmocka_unit_test(ticks_come_now_and_then),
-		cmocka_unit_test(every_allocation_may_fail),
-		cmocka_unit_test(many_tracks_names_and_categories),
-		cmocka_unit_test(deep_nesting_in_reverse_order),
-		cmocka_unit_test(all_at_one_time_with_one_correlation),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

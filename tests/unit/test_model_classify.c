@@ -2,21 +2,15 @@
 /* model/trace/classify.c: every row of every table, and the words that must not fit. */
 #include "model/trace/classify.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 static struct str text_of(const char *text)
 {
 	return (struct str){ text, strlen(text) };
 }
 
-static void categories(void **state)
+TEST(categories)
 {
-	(void)state;
 	static const struct {
 		const char *category;
 		enum category_use use;
@@ -84,9 +78,8 @@ static void categories(void **state)
 	}
 }
 
-static void device_names(void **state)
+TEST(device_names)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		uint8_t given, expected; /* enum tscope_span_class */
@@ -117,9 +110,8 @@ static void device_names(void **state)
 	assert_false(tsi_is_device_mark(TSI_STR("event_wait_kernel")));
 }
 
-static void host_names(void **state)
+TEST(host_names)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		uint8_t given, expected; /* enum tscope_span_class */
@@ -149,9 +141,8 @@ static void host_names(void **state)
 	}
 }
 
-static void calls(void **state)
+TEST(calls)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum call_kind kind;
@@ -200,9 +191,8 @@ static void calls(void **state)
 	}
 }
 
-static void copies(void **state)
+TEST(copies)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum copy_direction direction;
@@ -234,9 +224,8 @@ static void copies(void **state)
 	}
 }
 
-static void comm_kernels(void **state)
+TEST(comm_kernels)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		bool is_comm;
@@ -297,9 +286,8 @@ static void comm_kernels(void **state)
 }
 
 /* Kernels that the words of collectives or libraries stand in, but that compute. */
-static void not_comm_kernels(void **state)
+TEST(not_comm_kernels)
 {
-	(void)state;
 	static const char *const cases[] = {
 		"",
 		"void ",
@@ -320,9 +308,8 @@ static void not_comm_kernels(void **state)
 	}
 }
 
-static void compute_kernels(void **state)
+TEST(compute_kernels)
 {
-	(void)state;
 	static const char *const cases[] = {
 		"void at::native::foo", "my_elementwise",  "reduce_kernel",   "hgemm",
 		"cutlass::Kernel",      "nvjet_tst_128",   "Cijk_Ailk",       "triton_poi_0",
@@ -336,9 +323,8 @@ static void compute_kernels(void **state)
 	assert_false(tsi_is_compute_kernel(TSI_STR("my_ring_kernel")));
 }
 
-static void collective_names(void **state)
+TEST(collective_names)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum collective_kind kind;
@@ -374,9 +360,8 @@ static void collective_names(void **state)
 	assert_false(tsi_is_collective_wait(TSI_STR("allreduce_coalesced")));
 }
 
-static void dtypes(void **state)
+TEST(dtypes)
 {
-	(void)state;
 	static const struct {
 		const char *dtype;
 		uint32_t bytes;
@@ -394,9 +379,8 @@ static void dtypes(void **state)
 		assert_int_equal(tsi_dtype_bytes(text_of(cases[i].dtype)), cases[i].bytes);
 }
 
-static void backends(void **state)
+TEST(backends)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		size_t prefix, kernelless_prefix;
@@ -416,9 +400,8 @@ static void backends(void **state)
 	}
 }
 
-static void phases(void **state)
+TEST(phases)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum phase phase;
@@ -471,9 +454,8 @@ static void phases(void **state)
 	assert_false(tsi_is_autograd_engine(TSI_STR("torch::autograd::x")));
 }
 
-static void operators_whose_values_matter(void **state)
+TEST(operators_whose_values_matter)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		bool needs;
@@ -527,24 +509,4 @@ static void operators_whose_values_matter(void **state)
 		print_message("%s\n", cases[i].name);
 		assert_int_equal(tsi_needs_concrete(text_of(cases[i].name)), cases[i].needs);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(categories),
-		cmocka_unit_test(device_names),
-		cmocka_unit_test(host_names),
-		cmocka_unit_test(calls),
-		cmocka_unit_test(copies),
-		cmocka_unit_test(comm_kernels),
-		cmocka_unit_test(not_comm_kernels),
-		cmocka_unit_test(compute_kernels),
-		cmocka_unit_test(collective_names),
-		cmocka_unit_test(dtypes),
-		cmocka_unit_test(backends),
-		cmocka_unit_test(phases),
-		cmocka_unit_test(operators_whose_values_matter),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

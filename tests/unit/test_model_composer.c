@@ -2,18 +2,12 @@
 /* What Composer's files say: names, ranks, clocks, batches; copies of torch's events; merged files. */
 #include "composer_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "model/trace/composer.h"
 
@@ -24,9 +18,8 @@ static struct str str_of(const char *text)
 
 /* ---- names ---- */
 
-static void names_of_callbacks(void **state)
+TEST(names_of_callbacks)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expected; /* "" where it is none */
 	} cases[] = {
@@ -55,9 +48,8 @@ static void names_of_callbacks(void **state)
 	}
 }
 
-static void names_of_evaluations(void **state)
+TEST(names_of_evaluations)
 {
-	(void)state;
 	assert_true(tsi_is_evaluation(TSI_STR("event/eval")));
 	assert_true(tsi_is_evaluation(TSI_STR("event/eval_batch")));
 	assert_false(tsi_is_evaluation(TSI_STR("event/evaluator")));
@@ -73,9 +65,8 @@ struct info_case {
 	int64_t rank;
 };
 
-static void format_and_rank(void **state)
+TEST(format_and_rank)
 {
-	(void)state;
 	static const struct info_case cases[] = {
 		{ SPAN, "composer", -1 },
 		{ "rank 3\nX work 1 2\n", "composer", 3 },
@@ -103,9 +94,8 @@ static void format_and_rank(void **state)
 #define UNIX_S "1790857026"
 #define AT(us_after) UNIX_S #us_after "000" /* ns: six digits of µs */
 
-static void unix_time(void **state)
+TEST(unix_time)
 {
-	(void)state;
 	struct tscope_trace *trace = test_trace_finish(
 		composer_text("rank 0 sync=" UNIX_S
 			      "000700 error=4\nevent/batch " AT(000800) " " AT(000900) "\n"));
@@ -123,9 +113,8 @@ static void unix_time(void **state)
 }
 
 /* Absurd ones are no moment; of two the first holds. */
-static void odd_moments(void **state)
+TEST(odd_moments)
 {
-	(void)state;
 	struct tscope_trace *trace =
 		test_trace_finish(composer_text("rank 0 sync=9223372036854775807 error=-1\n" SPAN));
 
@@ -140,9 +129,8 @@ static void odd_moments(void **state)
 
 /* ---- spans ---- */
 
-static void batches(void **state)
+TEST(batches)
 {
-	(void)state;
 	struct tscope_trace *trace = test_trace_finish(
 		composer_text("event/train_batch 20 30 batch=41\nevent/train_batch 0 10 batch=40\n"
 			      "event/train_batch 40 50\nevent/batch 60 70 batch=5\n"));
@@ -159,9 +147,8 @@ static void batches(void **state)
  * Composer writes an E even where its schedule did not record the B: that closes nothing. In a
  * program of another kind the last open span ends, whatever it is called.
  */
-static void ends_without_begin(void **state)
+TEST(ends_without_begin)
 {
-	(void)state;
 	struct tscope_trace *trace = test_trace_finish(
 		composer_text("event/forward - 5\nevent/epoch 10 100\nevent/batch - 20\n"
 			      "callback/A/event/x - 30\nevent/train_batch 40 50\n"));
@@ -182,9 +169,8 @@ static void ends_without_begin(void **state)
 /* ---- events of torch that Composer copied ---- */
 
 /* The pid is the rank's, and no device's: args say the device. */
-static void device_rows(void **state)
+TEST(device_rows)
 {
-	(void)state;
 	struct tscope_trace *trace = test_trace_finish(
 		composer_text("rank 1 process=1 thread=50\n"
 			      "event/train_batch 0 100 process=1 thread=50\n"
@@ -204,9 +190,8 @@ static void device_rows(void **state)
 }
 
 /* The profiler's own span is no work, though its process is not "Spans" any more. */
-static void span_of_the_profiler(void **state)
+TEST(span_of_the_profiler)
 {
-	(void)state;
 	struct test_trace *t = composer_text("rank 0\n" SPAN);
 
 	test_event(t, &(struct raw_event){ .phase = 'X',
@@ -228,9 +213,8 @@ static void span_of_the_profiler(void **state)
  * 1790857026 s are 227 periods of 7889238 s to the second: an event of torch at 1 ms is at
  * 1790857026.001 s. One at three days belongs to no event of Composer's and stays.
  */
-static void clock_of_torch(void **state)
+TEST(clock_of_torch)
 {
-	(void)state;
 	struct tscope_trace *trace = test_trace_finish(
 		composer_text("rank 0 sync=" UNIX_S "000700\nevent/batch " AT(000800) " " AT(
 			009000) "\n"
@@ -272,9 +256,8 @@ static struct merged_ranks merged_of(const char *lines)
 	return merged;
 }
 
-static void ranks_of_a_merged_file(void **state)
+TEST(ranks_of_a_merged_file)
 {
-	(void)state;
 	struct merged_ranks merged = merged_of(MERGED);
 
 	assert_int_equal(merged.rank_count, 2);
@@ -291,9 +274,8 @@ static void ranks_of_a_merged_file(void **state)
 }
 
 /* The merger's mark. */
-static void a_merger_has_been_there(void **state)
+TEST(a_merger_has_been_there)
 {
-	(void)state;
 	struct test_trace *t = composer_text("rank 0\n" SPAN);
 
 	test_event(t, &(struct raw_event){ .phase = 'M',
@@ -317,18 +299,16 @@ static void check_rank(const char *lines, int64_t rank, const char *expected)
 	tsi_merged_ranks_deinit(&merged);
 }
 
-static void one_rank_of_several(void **state)
+TEST(one_rank_of_several)
 {
-	(void)state;
 	check_rank(MERGED, 0, "70 annotation event/train_batch 0 100\n");
 	/* Other threads of the rank have its pid. */
 	check_rank(MERGED, 2, "72 annotation event/train_batch 5 100\n99 cpu_op aten::mm 7 2\n");
 }
 
 /* Of a second recording the merger gives all that was there the pid of the lowest rank. */
-static void one_process_of_several_ranks(void **state)
+TEST(one_process_of_several_ranks)
 {
-	(void)state;
 	static const char lines[] = "rank 0 process=0 thread=70\n"
 				    "event/train_batch 0 100 process=0 thread=70\n"
 				    "rank 2 process=0 thread=72\n"
@@ -361,9 +341,8 @@ static const char recording[] =
 	"\"tid\": 5, \"args\": {\"epoch\": 0, \"batch\": 7}},\n";
 
 /* A trace of what came before the cut, or a reason why there is none. */
-static void cut_at_every_byte(void **state)
+TEST(cut_at_every_byte)
 {
-	(void)state;
 	struct tscope_trace_options options = { .thread_count = 1 };
 
 	for (size_t length = 0; length < sizeof(recording); length++) {
@@ -382,9 +361,8 @@ static void cut_at_every_byte(void **state)
 	}
 }
 
-static void when_memory_ends(void **state)
+TEST(when_memory_ends)
 {
-	(void)state;
 	struct tscope_trace_options options = { .thread_count = 1 };
 
 	struct alloc_sweep sweep = { .at_least = 21 };
@@ -398,9 +376,8 @@ static void when_memory_ends(void **state)
 	}
 }
 
-static void merged_when_memory_ends(void **state)
+TEST(merged_when_memory_ends)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = test_trace_finish(composer_text(MERGED));
@@ -410,29 +387,4 @@ static void merged_when_memory_ends(void **state)
 		tsi_merged_ranks_deinit(&merged);
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_callbacks),
-		cmocka_unit_test(names_of_evaluations),
-		cmocka_unit_test(format_and_rank),
-		cmocka_unit_test(unix_time),
-		cmocka_unit_test(odd_moments),
-		cmocka_unit_test(batches),
-		cmocka_unit_test(ends_without_begin),
-		cmocka_unit_test(device_rows),
-		cmocka_unit_test(span_of_the_profiler),
-		cmocka_unit_test(clock_of_torch),
-		cmocka_unit_test(ranks_of_a_merged_file),
-		cmocka_unit_test(a_merger_has_been_there),
-		cmocka_unit_test(one_rank_of_several),
-		cmocka_unit_test(one_process_of_several_ranks),
-		cmocka_unit_test(cut_at_every_byte),
-		cmocka_unit_test(when_memory_ends),
-		cmocka_unit_test(merged_when_memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

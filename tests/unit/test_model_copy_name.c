@@ -2,12 +2,7 @@
 /* Copies and fills of torch's Cuspy exporter have the names, and so the figures, of Kineto's. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 static void check_copies(struct test_trace *t)
 {
@@ -25,9 +20,8 @@ static void check_copies(struct test_trace *t)
 	analyzed_free(a);
 }
 
-static void copies_of_kineto(void **state)
+TEST(copies_of_kineto)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_device_args(t, "gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 0, 40, 1,
@@ -44,9 +38,8 @@ static void copies_of_kineto(void **state)
 	"\"bytes\": " bytes ", \"copy kind\": \"" copy "\", \"src kind\": \"" src                  \
 	"\", \"dst kind\": \"" dst "\", \"flags\": 0"
 
-static void copies_of_cuspy(void **state)
+TEST(copies_of_cuspy)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_device_args(t, "gpu_memcpy", "Memcpy", 0, 7, 0, 40, 1,
@@ -61,9 +54,8 @@ static void copies_of_cuspy(void **state)
 }
 
 /* What is not known stays as it is: a number of a newer CUPTI, a text that is no kind. */
-static void odd_copies(void **state)
+TEST(odd_copies)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_device_args(t, "gpu_memcpy", "Memcpy", 0, 7, 0, 40, 1, "\"copy kind\": 77");
@@ -74,14 +66,4 @@ static void odd_copies(void **state)
 	check_table(a, "copies.by_name: name total_ns",
 		    "Memcpy 40\nMemcpy HtoD (Unknown -> Managed Static) 30\nMemset (Unknown) 20\n");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_of_kineto),
-		cmocka_unit_test(copies_of_cuspy),
-		cmocka_unit_test(odd_copies),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

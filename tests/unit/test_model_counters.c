@@ -2,18 +2,12 @@
 /* Counters: which series there are, in which order their values stand, and where there are too many. */
 #include "composer_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "fail_alloc.h"
 #include "model/trace/trace.h"
 
@@ -47,9 +41,8 @@ static void check_counters(const char *lines, const char *expected)
 	tscope_trace_free(trace);
 }
 
-static void series_by_counter_process_and_name(void **state)
+TEST(series_by_counter_process_and_name)
 {
-	(void)state;
 	check_counters(WORK "counter cpu 10 {\"busy\": 5, \"idle\": 95}\n"
 			    "counter cpu 20 {\"idle\": 93, \"busy\": 7}\n"
 			    "counter memory 15 {\"busy\": 1.5}\n",
@@ -59,9 +52,8 @@ static void series_by_counter_process_and_name(void **state)
 }
 
 /* Files are not sorted by time; of one moment the order of the file holds. */
-static void values_in_the_order_of_time(void **state)
+TEST(values_in_the_order_of_time)
 {
-	(void)state;
 	check_counters(WORK "counter a 30 {\"x\": 3}\n"
 			    "counter b 5 {\"x\": 9}\n"
 			    "counter a 10 {\"x\": 1}\n"
@@ -83,9 +75,8 @@ static void add_counter(struct test_trace *t, const char *pid, const char *id, c
 		      });
 }
 
-static void processes_and_ids_are_apart(void **state)
+TEST(processes_and_ids_are_apart)
 {
-	(void)state;
 	struct test_trace *t = composer_text(WORK);
 
 	add_counter(t, "1", "", "{\"x\": 1}");
@@ -103,9 +94,8 @@ static void processes_and_ids_are_apart(void **state)
 }
 
 /* Numbers in quotes are numbers; the rest is counted. */
-static void what_is_no_number(void **state)
+TEST(what_is_no_number)
 {
-	(void)state;
 	struct test_trace *t = composer_text(
 		WORK
 		"counter a 1 {\"x\": \"12\", \"y\": null, \"z\": NaN, \"v\": [1], \"w\": 1e999}\n"
@@ -119,9 +109,8 @@ static void what_is_no_number(void **state)
 	tscope_trace_free(trace);
 }
 
-static void escaped_names(void **state)
+TEST(escaped_names)
 {
-	(void)state;
 	struct test_trace *t = composer_text(WORK);
 
 	test_event(t, &(struct raw_event){
@@ -140,9 +129,8 @@ static void escaped_names(void **state)
 }
 
 /* Pauses of the garbage collector are spans; an event without a time is lost. */
-static void what_is_no_counter(void **state)
+TEST(what_is_no_counter)
 {
-	(void)state;
 	struct test_trace *t = composer_text(WORK);
 
 	test_event(t, &(struct raw_event){ .phase = 'C',
@@ -159,9 +147,8 @@ static void what_is_no_counter(void **state)
 }
 
 /* A million names cost no more than the limit; what is known goes on. */
-static void too_many_series(void **state)
+TEST(too_many_series)
 {
-	(void)state;
 	struct test_trace *t = composer_text(WORK "counter first 1 {\"x\": 1}\n");
 	char line[64];
 
@@ -183,15 +170,13 @@ static void too_many_series(void **state)
 	tscope_trace_free(trace);
 }
 
-static void without_counters(void **state)
+TEST(without_counters)
 {
-	(void)state;
 	check_counters(WORK, "");
 }
 
-static void when_memory_ends(void **state)
+TEST(when_memory_ends)
 {
-	(void)state;
 	static const char lines[] = WORK "counter a 2 {\"x\": 1, \"y\": 2}\n"
 					 "counter b 1 {\"x\": 1}\n"
 					 "counter a 1 {\"x\": 3}\n";
@@ -204,21 +189,4 @@ static void when_memory_ends(void **state)
 				test_trace_try_finish(composer_text(lines), &trace, &sweep.err));
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(series_by_counter_process_and_name),
-		cmocka_unit_test(values_in_the_order_of_time),
-		cmocka_unit_test(processes_and_ids_are_apart),
-		cmocka_unit_test(what_is_no_number),
-		cmocka_unit_test(escaped_names),
-		cmocka_unit_test(what_is_no_counter),
-		cmocka_unit_test(too_many_series),
-		cmocka_unit_test(without_counters),
-		cmocka_unit_test(when_memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* model/trace/flows.c and link.c: what has no correlation is bound by its flow or its External id. */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 #include "model/trace/device_rows.h"
 #include "trace_builder.h"
 
@@ -60,11 +55,10 @@ static void check_counts(const struct tscope_trace *trace, uint64_t correlation,
 	assert_string_equal(trace->info.link_basis, basis);
 }
 
-static void flows_bind_what_has_no_correlation(void **state)
+TEST(flows_bind_what_has_no_correlation)
 {
 	static const char *const categories[] = { "ac2g", "async", "async_npu",
 						  "async_cpu_to_gpu" };
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(categories); i++) {
 		struct test_trace *t = test_trace_new();
 		test_op(t, "aten::mm", 1, 10, 50);
@@ -87,9 +81,8 @@ static void flows_bind_what_has_no_correlation(void **state)
 }
 
 /* From an operator, as Ascend's do: its first call that launches, if it has any. */
-static void flows_may_start_at_operators(void **state)
+TEST(flows_may_start_at_operators)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "aten::mm", 1, 10, 50);
 	test_call(t, "cudaEventQuery", 1, 15, 1, 0);
@@ -115,9 +108,8 @@ static void flows_may_start_at_operators(void **state)
 }
 
 /* The way that comes first counts: correlation, flow, External id. */
-static void ways_may_mix(void **state)
+TEST(ways_may_mix)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(t, "cpu_op", "first", 1, 10, 20, "{\"External id\": 1}");
 	test_call(t, "cudaLaunchKernel", 1, 20, 5, 7);
@@ -146,9 +138,8 @@ static void ways_may_mix(void **state)
 }
 
 /* Calls and kernels with ids of their own, as ROCm once wrote: an operator has it by chance. */
-static void a_call_with_the_id_comes_before_an_operator(void **state)
+TEST(a_call_with_the_id_comes_before_an_operator)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(t, "cpu_op", "chance", 1, 1, 5, "{\"External id\": 25}");
 	test_op(t, "aten::mm", 1, 10, 50);
@@ -163,9 +154,8 @@ static void a_call_with_the_id_comes_before_an_operator(void **state)
 }
 
 /* Backward by the operator where there is no call; a collective's operator makes it communication. */
-static void operators_without_calls_tell_phase_and_collective(void **state)
+TEST(operators_without_calls_tell_phase_and_collective)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(t, "cpu_op", "autograd::engine::evaluate_function: MmBackward0", 2, 10, 50,
 		       "{\"External id\": 1}");
@@ -185,9 +175,8 @@ static void operators_without_calls_tell_phase_and_collective(void **state)
 }
 
 /* Ids come again: of several starts the latest before the end counts, as with correlations. */
-static void equal_ids_of_flows(void **state)
+TEST(equal_ids_of_flows)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_call(t, "early", 1, 20, 5, 0);
 	test_call(t, "late", 1, 200, 5, 0);
@@ -209,10 +198,9 @@ static void equal_ids_of_flows(void **state)
 }
 
 /* Where all has correlations, flows of a long trace are not kept; PyTorch's ids say enough then. */
-static void the_first_kernel_without_correlation_may_come_late(void **state)
+TEST(the_first_kernel_without_correlation_may_come_late)
 {
 	enum { MANY = 3000 };
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	for (int i = 0; i < MANY; i++) {
 		char id[16];
@@ -229,18 +217,4 @@ static void the_first_kernel_without_correlation_may_come_late(void **state)
 	check_launch(trace, "bare", "last", "none");
 	check_counts(trace, MANY, 1, 0, "correlation 3000, flow 1");
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flows_bind_what_has_no_correlation),
-		cmocka_unit_test(flows_may_start_at_operators),
-		cmocka_unit_test(ways_may_mix),
-		cmocka_unit_test(a_call_with_the_id_comes_before_an_operator),
-		cmocka_unit_test(operators_without_calls_tell_phase_and_collective),
-		cmocka_unit_test(equal_ids_of_flows),
-		cmocka_unit_test(the_first_kernel_without_correlation_may_come_late),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

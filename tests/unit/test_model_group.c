@@ -5,15 +5,10 @@
  */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "model/trace/builder.h"
 #include "random_numbers.h"
 #include "trace_builder.h"
@@ -124,10 +119,8 @@ static void check_scene(struct scene s, unsigned thread_count)
 	free(s.items);
 }
 
-static void runs_of_all_kinds(void **state)
+TEST(runs_of_all_kinds)
 {
-	(void)state;
-
 	for (uint32_t seed = 1; seed <= 200; seed++)
 		check_scene((struct scene){ .count = 20 + 3 * seed,
 					    .runs = 1 + seed % 20,
@@ -137,10 +130,8 @@ static void runs_of_all_kinds(void **state)
 			    1);
 }
 
-static void many_runs(void **state)
+TEST(many_runs)
 {
-	(void)state;
-
 	for (uint32_t seed = 1; seed <= 20; seed++)
 		check_scene((struct scene){ .count = 1000 + 4000 * seed % 9000,
 					    .runs = 15 * seed,
@@ -150,21 +141,8 @@ static void many_runs(void **state)
 			    1);
 }
 
-static void many_rows_by_some_threads(void **state)
+TEST(many_rows_by_some_threads)
 {
-	(void)state;
-
 	for (unsigned thread_count = 1; thread_count <= 3; thread_count++)
 		check_scene((struct scene){ .count = 60000, .runs = 4, .seed = 5 }, thread_count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_of_all_kinds),
-		cmocka_unit_test(many_runs),
-		cmocka_unit_test(many_rows_by_some_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

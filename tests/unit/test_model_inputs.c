@@ -2,15 +2,10 @@
 /* model/trace/inputs.c, args.c: what operators are called with, and what autograd says of them. */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "trace_builder.h"
 
@@ -25,9 +20,8 @@ static const char *text(const struct tscope_trace *trace, uint32_t id)
 #define MM "[[8, 128], [128, 64]]"
 #define FLOAT_FLOAT "[\"float\", \"float\"]"
 
-static void texts_of_inputs(void **state)
+TEST(texts_of_inputs)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		struct test_op_args args;
@@ -126,9 +120,8 @@ static void texts_of_inputs(void **state)
 }
 
 /* The form of a list may be twice as long as its text, for each comma gets a blank. */
-static void lists_that_grow(void **state)
+TEST(lists_that_grow)
 {
-	(void)state;
 	enum { COMMAS = 3000 };
 	char list[COMMAS + 8];
 	memset(list, ',', COMMAS + 4);
@@ -146,9 +139,8 @@ static void lists_that_grow(void **state)
 
 /* ---- equal inputs share one ---------------------------------------------------------- */
 
-static void equal_inputs_share_one(void **state)
+TEST(equal_inputs_share_one)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		struct test_op_args args;
@@ -189,9 +181,8 @@ static void equal_inputs_share_one(void **state)
 }
 
 /* However the file writes them, equal sizes have equal texts. */
-static void blanks_do_not_tell_signatures_apart(void **state)
+TEST(blanks_do_not_tell_signatures_apart)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op_inputs(t, "aten::mm", 1, 0, 5, MM, FLOAT_FLOAT, NULL);
 	test_op_inputs(t, "aten::mm", 1, 10, 5, "[[8,128],[128,64]]", "[\"float\",\"float\"]",
@@ -201,9 +192,8 @@ static void blanks_do_not_tell_signatures_apart(void **state)
 	tscope_trace_free(trace);
 }
 
-static void the_first_inputs_say_nothing(void **state)
+TEST(the_first_inputs_say_nothing)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "k", 0, 7, 0, 10, 1);
 	struct tscope_trace *trace = test_trace_finish(t);
@@ -217,9 +207,8 @@ static void the_first_inputs_say_nothing(void **state)
 
 /* ---- forward and backward ------------------------------------------------------------ */
 
-static void forward_and_backward(void **state)
+TEST(forward_and_backward)
 {
-	(void)state;
 	static const struct {
 		struct test_op_args args;
 		bool is_forward, is_backward;
@@ -249,9 +238,8 @@ static void forward_and_backward(void **state)
 }
 
 /* In either order, for files that another tool has rewritten. */
-static void members_come_in_any_order(void **state)
+TEST(members_come_in_any_order)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(t, "cpu_op", CONV, 1, 0, 5,
 		       "{\"Fwd thread id\": 1, \"Input Dims\": [[2]], \"Sequence number\": 5, "
@@ -283,9 +271,8 @@ static struct test_trace *many_inputs(void)
 	return t;
 }
 
-static void many_inputs_keep_apart(void **state)
+TEST(many_inputs_keep_apart)
 {
-	(void)state;
 	struct tscope_trace *trace = test_trace_finish(many_inputs());
 	assert_int_equal(trace->op_inputs_count, 1 + 2 * MANY);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -300,9 +287,8 @@ static void many_inputs_keep_apart(void **state)
 	tscope_trace_free(trace);
 }
 
-static void inputs_have_a_limit(void **state)
+TEST(inputs_have_a_limit)
 {
-	(void)state;
 	/* "", "100", "1", "cpu_op", "a", "[[1]]": the second signature is one text too many. */
 	struct test_trace *t = test_trace_new_with(&(struct builder_options){ .max_names = 6 });
 	struct tscope_trace *trace;
@@ -314,9 +300,8 @@ static void inputs_have_a_limit(void **state)
 	assert_null(trace);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 50 };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = NULL;
@@ -324,21 +309,4 @@ static void every_allocation_may_fail(void **state)
 		assert_int_equal(!trace, sweep.has_failed);
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_of_inputs),
-		cmocka_unit_test(lists_that_grow),
-		cmocka_unit_test(equal_inputs_share_one),
-		cmocka_unit_test(blanks_do_not_tell_signatures_apart),
-		cmocka_unit_test(the_first_inputs_say_nothing),
-		cmocka_unit_test(forward_and_backward),
-		cmocka_unit_test(members_come_in_any_order),
-		cmocka_unit_test(many_inputs_keep_apart),
-		cmocka_unit_test(inputs_have_a_limit),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

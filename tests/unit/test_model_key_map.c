@@ -2,28 +2,20 @@
 /* base/key_map.c: finds what was put, whatever the keys look like. */
 #include "base/key_map.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { MANY = 100000 };
 
-static void an_empty_map_has_nothing(void **state)
+TEST(an_empty_map_has_nothing)
 {
-	(void)state;
 	struct key_map map = { 0 };
 	assert_int_equal(tsi_key_map_find(&map, 0), UINT32_MAX);
 	tsi_key_map_deinit(&map);
 }
 
-static void put_and_find(void **state)
+TEST(put_and_find)
 {
-	(void)state;
 	struct key_map map = { 0 };
 	assert_int_equal(tsi_key_map_put(&map, 0, 7, NULL), TSCOPE_OK);
 	assert_int_equal(tsi_key_map_put(&map, UINT64_MAX, 0, NULL), TSCOPE_OK);
@@ -38,9 +30,8 @@ static void put_and_find(void **state)
 }
 
 /* Multiples of powers of two fall on one slot where keys are not mixed; then this takes minutes. */
-static void many_keys_of_any_stride(void **state)
+TEST(many_keys_of_any_stride)
 {
-	(void)state;
 	static const uint64_t strides[] = { 1, 4096, UINT64_C(1) << 32, UINT64_C(1) << 40 };
 	for (size_t s = 0; s < sizeof(strides) / sizeof(strides[0]); s++) {
 		struct key_map map = { 0 };
@@ -53,9 +44,8 @@ static void many_keys_of_any_stride(void **state)
 	}
 }
 
-static void without_memory_it_stays_as_it_was(void **state)
+TEST(without_memory_it_stays_as_it_was)
 {
-	(void)state;
 	struct key_map map = { 0 };
 	struct tscope_error err;
 	uint32_t count = 0;
@@ -69,15 +59,4 @@ static void without_memory_it_stays_as_it_was(void **state)
 		assert_int_equal(tsi_key_map_find(&map, i), i);
 	assert_int_equal(tsi_key_map_find(&map, count), UINT32_MAX);
 	tsi_key_map_deinit(&map);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_map_has_nothing),
-		cmocka_unit_test(put_and_find),
-		cmocka_unit_test(many_keys_of_any_stride),
-		cmocka_unit_test(without_memory_it_stays_as_it_was),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

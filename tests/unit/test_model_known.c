@@ -6,16 +6,11 @@
 #include "model/trace/trace.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "random_numbers.h"
 #include "trace_builder.h"
 
@@ -306,9 +301,8 @@ static bool is_named_f(struct str name)
 	return tsi_str_is(name, "f");
 }
 
-static void kinds_change_nothing(void **state)
+TEST(kinds_change_nothing)
 {
-	(void)state;
 	static const struct builder_options options[] = {
 		{ 0 },
 		{ .python = true },
@@ -326,9 +320,8 @@ static void kinds_change_nothing(void **state)
 }
 
 /* A kind beyond all others, alone. */
-static void kinds_of_any_number(void **state)
+TEST(kinds_of_any_number)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	for (int i = 0; i < 3; i++)
@@ -345,14 +338,4 @@ static void kinds_of_any_number(void **state)
 	struct tscope_trace *trace = test_trace_finish(t);
 	test_check_rows(trace, "0 cpu_op a 0 5\n0 cpu_op a 10 5\n0 cpu_op a 20 5\n");
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds_change_nothing),
-		cmocka_unit_test(kinds_of_any_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* model/trace/link.c, enclose.c, devices.c: which call and op launched what, in which phase. */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "random_numbers.h"
 #include "trace_builder.h"
 
@@ -36,9 +31,8 @@ static void check_op(const struct tscope_trace *trace, const char *kernel, const
 
 /* ---- who launched -------------------------------------------------------------------- */
 
-static void kernel_to_call_to_innermost_op(void **state)
+TEST(kernel_to_call_to_innermost_op)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_annotation(t, "not an op", 1, 119, 20);
 	test_op(t, "outer", 1, 100, 100);
@@ -70,9 +64,8 @@ static void kernel_to_call_to_innermost_op(void **state)
 }
 
 /* Clocks of whole microseconds make spans cross; what has ended encloses nothing. */
-static void crossing_spans_do_not_confuse(void **state)
+TEST(crossing_spans_do_not_confuse)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "ends early", 1, 0, 10);
 	test_annotation(t, "crosses", 1, 5, 20);
@@ -89,9 +82,8 @@ static void crossing_spans_do_not_confuse(void **state)
 }
 
 /* One graph launch, many kernels; another graph whose kernels were lost. */
-static void graphs_launch_many(void **state)
+TEST(graphs_launch_many)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_call(t, "cudaGraphLaunch", 1, 0, 5, 11);
 	test_call(t, "cudaGraphLaunch", 1, 10, 5, 12);
@@ -118,9 +110,8 @@ static void put_replay(struct test_trace *t, uint64_t correlation, int graph, in
 }
 
 /* 100 nodes in five replays, 12 in four, the last of which the capture may have cut. */
-static void replays_that_lost_nodes(void **state)
+TEST(replays_that_lost_nodes)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	for (uint64_t i = 1; i <= 8; i++) {
 		put_replay(t, 2 * i, 3, i <= 5 ? 100 : 12);
@@ -143,9 +134,8 @@ static void replays_that_lost_nodes(void **state)
 }
 
 /* Merged files reuse correlations: the latest call before the event, else the first. */
-static void equal_correlations(void **state)
+TEST(equal_correlations)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_call(t, "second", 2, 200, 5, 5);
 	test_call(t, "first", 1, 100, 5, 5);
@@ -164,9 +154,8 @@ static void equal_correlations(void **state)
 	tscope_trace_free(trace);
 }
 
-static void correlations_of_any_size(void **state)
+TEST(correlations_of_any_size)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_call(t, "huge", 1, 0, 5, UINT64_MAX);
 	test_call(t, "none", 1, 1, 1, 0);
@@ -184,9 +173,8 @@ static void correlations_of_any_size(void **state)
  * From 1.12 to 2.3 a device event's "External id" is its own correlation, and
  * may by chance be the id of some op that has nothing to do with it.
  */
-static void external_id_is_a_link_only_if_it_must_be(void **state)
+TEST(external_id_is_a_link_only_if_it_must_be)
 {
-	(void)state;
 	static const struct {
 		const char *args, *op;
 	} cases[] = {
@@ -221,9 +209,8 @@ static void external_id_is_a_link_only_if_it_must_be(void **state)
 }
 
 /* Where time has an answer, it counts. */
-static void time_beats_external_id(void **state)
+TEST(time_beats_external_id)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(t, "cpu_op", "around", 1, 1, 100, "{\"External id\": 3}");
 	test_span_args(t, "cpu_op", "far", 2, 1, 5, "{\"External id\": 4}");
@@ -243,9 +230,8 @@ static void time_beats_external_id(void **state)
  * Whole microseconds: calls at the instant where an op begins or ends. Those
  * writers' ids are true; one that the times contradict is still not believed.
  */
-static void in_whole_microseconds_a_fitting_id_decides(void **state)
+TEST(in_whole_microseconds_a_fitting_id_decides)
 {
-	(void)state;
 	static const struct {
 		int64_t call_ns;
 		const char *id, *op;
@@ -274,9 +260,8 @@ static void in_whole_microseconds_a_fitting_id_decides(void **state)
 
 /* ---- what the call knows ------------------------------------------------------------- */
 
-static void bytes_of_rocm_copies_come_from_the_call(void **state)
+TEST(bytes_of_rocm_copies_come_from_the_call)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(t, "cuda_runtime", "hipMemcpyWithStream", 1, 0, 5,
 		       "{\"correlation\": 1, \"bytes\": \"4096\", \"kind\": \"2\"}");
@@ -313,9 +298,8 @@ static const struct collective *collective_of(const struct tscope_trace *trace, 
 	return &trace->collectives[index];
 }
 
-static void metadata_of_the_kernel_itself(void **state)
+TEST(metadata_of_the_kernel_itself)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_device_args(t, "kernel", "ncclDevKernel_Generic_4(x)", 0, 7, 0, 10, 1, ALL_REDUCE);
 	struct tscope_trace *trace = test_trace_finish(t);
@@ -336,9 +320,8 @@ static void metadata_of_the_kernel_itself(void **state)
 }
 
 /* record_param_comms encloses the launch, directly or with an op in between. */
-static void metadata_of_the_op_around_the_launch(void **state)
+TEST(metadata_of_the_op_around_the_launch)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(t, "cpu_op", "record_param_comms", 1, 0, 100, "{" ALL_REDUCE "}");
 	test_op(t, "c10d::inner", 1, 5, 50);
@@ -377,9 +360,8 @@ static void metadata_of_the_op_around_the_launch(void **state)
 }
 
 /* "wait" moves nothing: it makes no kernel communication and tells no size. */
-static void a_wait_is_no_collective(void **state)
+TEST(a_wait_is_no_collective)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_span_args(
 		t, "cpu_op", "record_param_comms", 1, 0, 100,
@@ -399,9 +381,8 @@ static void a_wait_is_no_collective(void **state)
 	tscope_trace_free(trace);
 }
 
-static void without_metadata_the_name_tells_the_kind(void **state)
+TEST(without_metadata_the_name_tells_the_kind)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "ncclKernel_AllGather_RING", 0, 9, 0, 10, 0);
 	test_kernel(t, "ncclKernel_AllGather_RING", 0, 9, 20, 10, 0);
@@ -423,9 +404,8 @@ static enum phase phase_at(const struct tscope_trace *trace, const char *call)
 	return tsi_call(trace, test_row(trace, call))->phase;
 }
 
-static void phases_of_calls(void **state)
+TEST(phases_of_calls)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_annotation(t, "ProfilerStep#1", 1, 100, 900);
 	test_op(t, "aten::zeros", 1, 40, 20);
@@ -472,9 +452,8 @@ static void phases_of_calls(void **state)
 	tscope_trace_free(trace);
 }
 
-static void phases_without_marks(void **state)
+TEST(phases_without_marks)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "aten::mm", 1, 0, 10);
 	test_call(t, "call", 1, 5, 1, 0);
@@ -493,9 +472,8 @@ static void phases_without_marks(void **state)
 }
 
 /* Before torch 1.12 the engine has no spans; work between nodes is that of backward, too. */
-static void nodes_without_an_engine(void **state)
+TEST(nodes_without_an_engine)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "ReluBackward1", 2, 10, 9);
 	test_call(t, "node", 2, 12, 1, 1);
@@ -511,9 +489,8 @@ static void nodes_without_an_engine(void **state)
 }
 
 /* A main thread that runs backward itself still holds the steps. */
-static void the_main_thread_is_no_backward_thread(void **state)
+TEST(the_main_thread_is_no_backward_thread)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
 	test_op(t, "autograd::engine::evaluate_function: X", 1, 10, 20);
@@ -526,9 +503,8 @@ static void the_main_thread_is_no_backward_thread(void **state)
 }
 
 /* Nor does one that runs forward work: what autograd records for a backward pass, outside of it. */
-static void a_thread_of_forward_work_is_no_backward_thread(void **state)
+TEST(a_thread_of_forward_work_is_no_backward_thread)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op_args(t, "aten::mm", 1, 10, 9, &(struct test_op_args){ .sequence = "3" });
 	test_call(t, "call", 1, 12, 1, 0);
@@ -545,9 +521,8 @@ static void a_thread_of_forward_work_is_no_backward_thread(void **state)
 /* ---- devices ------------------------------------------------------------------------- */
 
 /* Over all streams by start; together: by launch, those without one first. */
-static void rows_of_a_device(void **state)
+TEST(rows_of_a_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_call(t, "late", 1, 20, 5, 1);
 	test_call(t, "early", 1, 10, 5, 2);
@@ -639,9 +614,8 @@ static struct tscope_trace *random_trace(uint64_t *seed)
 	return test_trace_finish(t);
 }
 
-static void random_traces_are_linked_as_defined(void **state)
+TEST(random_traces_are_linked_as_defined)
 {
-	(void)state;
 	uint64_t seed = 7;
 	for (int round = 0; round < 2000; round++) {
 		struct tscope_trace *trace = random_trace(&seed);
@@ -654,32 +628,4 @@ static void random_traces_are_linked_as_defined(void **state)
 		}
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_to_call_to_innermost_op),
-		cmocka_unit_test(crossing_spans_do_not_confuse),
-		cmocka_unit_test(graphs_launch_many),
-		cmocka_unit_test(replays_that_lost_nodes),
-		cmocka_unit_test(equal_correlations),
-		cmocka_unit_test(correlations_of_any_size),
-		cmocka_unit_test(external_id_is_a_link_only_if_it_must_be),
-		cmocka_unit_test(time_beats_external_id),
-		cmocka_unit_test(in_whole_microseconds_a_fitting_id_decides),
-		cmocka_unit_test(bytes_of_rocm_copies_come_from_the_call),
-		cmocka_unit_test(metadata_of_the_kernel_itself),
-		cmocka_unit_test(metadata_of_the_op_around_the_launch),
-		cmocka_unit_test(a_wait_is_no_collective),
-		cmocka_unit_test(without_metadata_the_name_tells_the_kind),
-		cmocka_unit_test(phases_of_calls),
-		cmocka_unit_test(phases_without_marks),
-		cmocka_unit_test(nodes_without_an_engine),
-		cmocka_unit_test(a_thread_of_forward_work_is_no_backward_thread),
-		cmocka_unit_test(the_main_thread_is_no_backward_thread),
-		cmocka_unit_test(rows_of_a_device),
-		cmocka_unit_test(random_traces_are_linked_as_defined),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,9 @@
  */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "spill_file.h"
 #include "trace_builder.h"
@@ -53,9 +48,8 @@ static void check_same_rows(const struct tscope_trace *a, const struct tscope_tr
 }
 
 /* At the end, and in the middle of many: the check comes with every 16,384th event. */
-static void operators_are_given_up(void **state)
+TEST(operators_are_given_up)
 {
-	(void)state;
 	static const int operators[] = { 3, 150 };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(operators); i++) {
@@ -74,9 +68,8 @@ static void operators_are_given_up(void **state)
 	}
 }
 
-static void enough_is_enough(void **state)
+TEST(enough_is_enough)
 {
-	(void)state;
 	struct builder_options options = { .memory_limit = 100000 };
 	struct tscope_trace *trace = test_trace_finish(many_events(&options, true, 3));
 
@@ -85,9 +78,8 @@ static void enough_is_enough(void **state)
 	tscope_trace_free(trace);
 }
 
-static void the_rest_may_be_too_much(void **state)
+TEST(the_rest_may_be_too_much)
 {
-	(void)state;
 	struct builder_options options = { .memory_limit = 10000 };
 	struct tscope_trace *trace;
 	struct tscope_error err;
@@ -106,9 +98,8 @@ static void the_rest_may_be_too_much(void **state)
 }
 
 /* At the end, and after each of several checks: in the file there is all that was in memory. */
-static void a_file_takes_them(void **state)
+TEST(a_file_takes_them)
 {
-	(void)state;
 	static const int operators[] = { 3, 150, 400 };
 	struct tscope_spill *spill = open_spill();
 
@@ -136,9 +127,8 @@ static void a_file_takes_them(void **state)
 }
 
 /* Columns are 16 GB from each other, so that these limits let none, some and all be there. */
-static void a_full_disk_gives_operators_up(void **state)
+TEST(a_full_disk_gives_operators_up)
 {
-	(void)state;
 	struct tscope_spill *spill = open_spill();
 	struct builder_options options = { .memory_limit = 20000, .spill = spill };
 	struct tscope_trace *without = test_trace_finish(many_events(&options, false, 0));
@@ -162,7 +152,7 @@ static void a_full_disk_gives_operators_up(void **state)
 	tscope_spill_free(spill);
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
 	struct builder_options options = { .memory_limit = 20000, .spill = *state };
 
@@ -176,7 +166,7 @@ static void without_memory_it_says_so(void **state)
 	}
 }
 
-static void with_a_file_it_says_so(void **state)
+TEST(with_a_file_it_says_so)
 {
 	struct tscope_spill *spill = open_spill();
 
@@ -184,19 +174,4 @@ static void with_a_file_it_says_so(void **state)
 	without_memory_it_says_so(state);
 	*state = NULL;
 	tscope_spill_free(spill);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operators_are_given_up),
-		cmocka_unit_test(enough_is_enough),
-		cmocka_unit_test(the_rest_may_be_too_much),
-		cmocka_unit_test(a_file_takes_them),
-		cmocka_unit_test(a_full_disk_gives_operators_up),
-		cmocka_unit_test(without_memory_it_says_so),
-		cmocka_unit_test(with_a_file_it_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

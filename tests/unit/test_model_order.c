@@ -2,13 +2,9 @@
 /* model/trace/order.c: lists come out as from an insertion of each item behind all that is not behind it. */
 #include "model/trace/order.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "model/trace/build.h"
 #include "random_numbers.h"
 
@@ -31,9 +27,8 @@ static void slow_sort(const uint32_t *keys, uint32_t *list, uint32_t count)
 		}
 }
 
-static void lists_of_all_lengths(void **state)
+TEST(lists_of_all_lengths)
 {
-	(void)state;
 	struct tscope_trace trace = { 0 };
 	struct builder b = { .trace = &trace };
 	uint64_t seed = 3;
@@ -54,13 +49,4 @@ static void lists_of_all_lengths(void **state)
 		assert_memory_equal(list, expected, count * sizeof(*list));
 	}
 	tsi_sort_list(&b, NULL, 0, has_larger_key, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_of_all_lengths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

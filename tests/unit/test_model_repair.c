@@ -2,13 +2,7 @@
 /* model/trace/repair.c and validate.c: durations that cannot be, and what is only noted. */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "trace_builder.h"
 
 #define US INT64_C(1000)
@@ -28,9 +22,8 @@ static struct tscope_trace *stream_with(int index, int64_t dur_ns)
 	return test_trace_finish(t);
 }
 
-static void a_duration_that_swallows_later_work_is_clipped(void **state)
+TEST(a_duration_that_swallows_later_work_is_clipped)
 {
-	(void)state;
 	static const struct {
 		int index;
 		int64_t dur_ns, expected_ns;
@@ -55,9 +48,8 @@ static void a_duration_that_swallows_later_work_is_clipped(void **state)
 }
 
 /* A long kernel that runs 150 us into the next, which ends later, is no fault by itself ... */
-static void overlap_without_swallowing(void **state)
+TEST(overlap_without_swallowing)
 {
-	(void)state;
 	static const struct {
 		int64_t others_ns;
 		bool clipped;
@@ -81,9 +73,8 @@ static void overlap_without_swallowing(void **state)
 }
 
 /* Two faulty ones in a row are each measured by what follows them. */
-static void faults_in_a_row(void **state)
+TEST(faults_in_a_row)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "a", 0, 7, 0, 2 * S, 0);
 	test_kernel(t, "b", 0, 7, 100 * US, 3 * S, 0);
@@ -97,9 +88,8 @@ static void faults_in_a_row(void **state)
 }
 
 /* Events that start together are all measured by the next one that starts later. */
-static void together(void **state)
+TEST(together)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "a", 0, 7, 0, 2 * S, 0);
 	test_kernel(t, "b", 0, 7, 0, S, 0);
@@ -112,9 +102,8 @@ static void together(void **state)
 }
 
 /* A single long kernel, with its launch or without, is what it says. */
-static void a_kernel_alone_is_believed(void **state)
+TEST(a_kernel_alone_is_believed)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_kernel(t, "a", 0, 7, 0, 20 * S, 0);
 	struct tscope_trace *trace = test_trace_finish(t);
@@ -130,9 +119,8 @@ static void a_kernel_alone_is_believed(void **state)
 }
 
 /* Other streams, devices and threads overlap as they like. */
-static void only_one_stream_is_one_queue(void **state)
+TEST(only_one_stream_is_one_queue)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_op(t, "op", 1, 0, S);
 	test_kernel(t, "a", 0, 7, 0, S, 0);
@@ -144,9 +132,8 @@ static void only_one_stream_is_one_queue(void **state)
 	tscope_trace_free(trace);
 }
 
-static void what_is_noted(void **state)
+TEST(what_is_noted)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	test_call(t, "cudaLaunchKernel", 1, 50, 5, 1);
 	test_kernel(t, "before its launch", 0, 7, 49, 10, 1);
@@ -164,9 +151,8 @@ static void what_is_noted(void **state)
 }
 
 /* Every kind of diagnostic has what a report prints of it. */
-static void diagnostics_describe_themselves(void **state)
+TEST(diagnostics_describe_themselves)
 {
-	(void)state;
 	assert_string_equal(tscope_diagnostic_id(TSCOPE_DIAGNOSTIC_unmatched_end), "unmatched_end");
 	assert_string_equal(tscope_diagnostic_text(TSCOPE_DIAGNOSTIC_missing_timestamp),
 			    "events have no timestamp (ts)");
@@ -176,19 +162,4 @@ static void diagnostics_describe_themselves(void **state)
 		assert_true(*tscope_diagnostic_id(kind));
 		assert_true(*tscope_diagnostic_text(kind));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_duration_that_swallows_later_work_is_clipped),
-		cmocka_unit_test(overlap_without_swallowing),
-		cmocka_unit_test(faults_in_a_row),
-		cmocka_unit_test(together),
-		cmocka_unit_test(a_kernel_alone_is_believed),
-		cmocka_unit_test(only_one_stream_is_one_queue),
-		cmocka_unit_test(what_is_noted),
-		cmocka_unit_test(diagnostics_describe_themselves),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

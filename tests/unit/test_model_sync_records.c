@@ -2,19 +2,12 @@
 /* What is recorded of waits: kinds, streams, and the calls that the records are about. */
 #include "model/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "trace_builder.h"
 
-static void kinds_and_streams(void **state)
+TEST(kinds_and_streams)
 {
-	(void)state;
 	static const struct {
 		const char *name, *args;
 		int64_t stream, event_stream;
@@ -63,9 +56,8 @@ static void kinds_and_streams(void **state)
 }
 
 /* Rows are in the order of start; records name their calls by correlation, whatever the order. */
-static void calls_of_records(void **state)
+TEST(calls_of_records)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_device_args(t, "cuda_sync", "Stream Wait Event", 0, 7, 31, 2, 9,
@@ -85,9 +77,8 @@ static void calls_of_records(void **state)
 }
 
 /* Neither without a time nor as a pair of marks is it a record, and no way is it a row. */
-static void no_records(void **state)
+TEST(no_records)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct raw_event event = {
 		.phase = 'X',
@@ -112,10 +103,8 @@ static void no_records(void **state)
 	tscope_trace_free(trace);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-	(void)state;
-
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = NULL;
@@ -126,16 +115,4 @@ static void no_memory(void **state)
 		alloc_sweep_check(&sweep, test_trace_try_finish(t, &trace, &sweep.err));
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds_and_streams),
-		cmocka_unit_test(calls_of_records),
-		cmocka_unit_test(no_records),
-		cmocka_unit_test(no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

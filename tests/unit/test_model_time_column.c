@@ -4,13 +4,9 @@
 
 #include "base/column.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 
@@ -51,9 +47,8 @@ static int64_t random_length(uint64_t *seed)
 }
 
 /* Puts values in any order, some again, while the column grows; a plain array tells what is there. */
-static void values_come_back(void **state)
+TEST(values_come_back)
 {
-	(void)state;
 	uint64_t seed = 1;
 
 	for (int round = 0; round < 200; round++) {
@@ -99,9 +94,8 @@ static void values_come_back(void **state)
 }
 
 /* Rows that had others in their places: far from those they are, but near to each other. */
-static void values_settle(void **state)
+TEST(values_settle)
 {
-	(void)state;
 	struct time_column starts = { 0 };
 
 	assert_true(tsi_time_column_resize(&starts, NULL, 2 * TIME_BLOCK, 0, true));
@@ -118,9 +112,8 @@ static void values_settle(void **state)
 }
 
 /* Rows of a few seconds need no more than 4 bytes each. */
-static void near_values_take_no_room(void **state)
+TEST(near_values_take_no_room)
 {
-	(void)state;
 	struct time_column starts = { 0 };
 
 	assert_true(tsi_time_column_resize(&starts, NULL, TIME_BLOCK, 0, true));
@@ -130,9 +123,8 @@ static void near_values_take_no_room(void **state)
 	tsi_time_column_deinit(&starts);
 }
 
-static void shorter_ones_need_no_room(void **state)
+TEST(shorter_ones_need_no_room)
 {
-	(void)state;
 	static const int64_t from[] = { 5, 5, UINT32_MAX, UINT32_MAX, FARTHEST };
 	static const int64_t to[] = { 5, 0, 7, UINT32_MAX - INT64_C(1), INT64_C(1) << 40 };
 	struct time_column lengths = { 0 };
@@ -148,9 +140,8 @@ static void shorter_ones_need_no_room(void **state)
 	tsi_time_column_deinit(&lengths);
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct time_column starts = { 0 };
@@ -168,17 +159,4 @@ static void without_memory_it_says_so(void **state)
 			assert_true(tsi_time_at(&starts, 1) == FARTHEST);
 		tsi_time_column_deinit(&starts);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_come_back),
-		cmocka_unit_test(values_settle),
-		cmocka_unit_test(near_values_take_no_room),
-		cmocka_unit_test(shorter_ones_need_no_room),
-		cmocka_unit_test(without_memory_it_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

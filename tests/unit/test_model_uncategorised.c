@@ -2,12 +2,7 @@
 /* Spans without a category: what Ascend's trace_view.json says of its device. */
 #include "analysis_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 /* Processes have large numbers: which device it is they do not say. */
 static void ascend(struct test_trace *t, const char *pid, const char *tid, const char *name,
@@ -27,9 +22,8 @@ static void ascend(struct test_trace *t, const char *pid, const char *tid, const
  * Stream 2: matmul [0, 100), waits for an event [100, 300), copies [300, 320), adds [350, 400).
  * Lane 0 of the collectives: [80, 300), of which [100, 300) is exposed.
  */
-static void work_of_ascend_hardware(void **state)
+TEST(work_of_ascend_hardware)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_span(t, "cpu_op", "ProfilerStep#5", 1, 0, 500);
@@ -54,9 +48,8 @@ static void work_of_ascend_hardware(void **state)
 }
 
 /* A stream of the device and a lane of its collectives have the same number and are two. */
-static void lanes_are_no_streams(void **state)
+TEST(lanes_are_no_streams)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	ascend(t, HARDWARE, "2", "aclnnMatmul_MatMulV2_MatMulV2", 0, 100, TASK("KERNEL_AICORE"));
@@ -66,13 +59,4 @@ static void lanes_are_no_streams(void **state)
 	check_table(a, "integrity.diagnostics: id", "unlinked_device_event\n");
 	check_table(a, "collectives.by_kind: kind count", "send_recv 1\n");
 	analyzed_free(a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work_of_ascend_hardware),
-		cmocka_unit_test(lanes_are_no_streams),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
 /* model/trace/module_path.c: modules by what annotations and args call them. */
 #include "model/trace/module_path.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
-static void marks(void **state)
+TEST(marks)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum mark_kind kind;
@@ -70,9 +65,8 @@ static void check_names(const char *text, bool (*next)(struct str *, struct str 
 	assert_string_equal(names, expected);
 }
 
-static void paths(void **state)
+TEST(paths)
 {
-	(void)state;
 	check_names("layers.3.wq", tsi_path_next, "layers/3/wq/");
 	check_names("", tsi_path_next, "");
 	/* As PyTorch's own change says it. */
@@ -87,9 +81,8 @@ static void paths(void **state)
 	assert_false(tsi_is_module_number(TSI_STR("1a")));
 }
 
-static void call_stacks(void **state)
+TEST(call_stacks)
 {
-	(void)state;
 	static const struct {
 		const char *stack, *frame;
 	} cases[] = {
@@ -108,9 +101,8 @@ static void call_stacks(void **state)
 	}
 }
 
-static void tracebacks(void **state)
+TEST(tracebacks)
 {
-	(void)state;
 	static const struct {
 		const char *traceback, *frame;
 	} cases[] = {
@@ -141,16 +133,4 @@ static void tracebacks(void **state)
 		if (!tsi_str_equal(found, tsi_str_of(cases[i].frame)))
 			fail_msg("%s: \"%.*s\"", cases[i].traceback, (int)length, frame);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(marks),
-		cmocka_unit_test(tracebacks),
-		cmocka_unit_test(paths),
-		cmocka_unit_test(call_stacks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,17 @@
 #include "analyze/ops/op_work.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 #include "op_check.h"
 
 #define QKV "c10::BFloat16, c10::BFloat16, c10::BFloat16"
 
-static void attention(void **state)
+TEST(attention)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* 2 × 4 heads, 10 of q see 20 of k: a product with 32, one with 16 */
 		{ "aten::scaled_dot_product_attention",
@@ -79,9 +73,8 @@ static void attention(void **state)
 #define DQKV "c10::BFloat16, " QKV ", c10::BFloat16, float"
 
 /* q × k again, the gradients of q and k: three products of 32; of the scores and v: two of 16. */
-static void attention_backward(void **state)
+TEST(attention_backward)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		{ "aten::_scaled_dot_product_flash_attention_backward",
 		  "[[2, 4, 10, 16], [2, 4, 10, 32], [2, 4, 20, 32], [2, 4, 20, 16], [2, 4, 10, "
@@ -118,9 +111,8 @@ static void attention_backward(void **state)
 #define PACKED " " QKV ", int, int, Scalar, Scalar"
 
 /* Sequences one behind the other: known where each is as long as the longest. */
-static void packed_attention(void **state)
+TEST(packed_attention)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* 3 of 10 and 20 positions */
 		{ "aten::_flash_attention_forward",
@@ -151,9 +143,8 @@ static void packed_attention(void **state)
 #define HALVES "c10::Half, c10::Half, c10::Half"
 
 /* [batch 2, sequence 10 or 20, heads 4, size 32] in all of them. */
-static void heads_behind_the_sequence(void **state)
+TEST(heads_behind_the_sequence)
 {
-	(void)state;
 	static const char forward[] = "[[2, 10, 4, 32], [2, 20, 4, 32], [2, 20, 4, 32]] " HALVES;
 	static const char backward[] =
 		"[[2, 10, 4, 32], [2, 10, 4, 32], [2, 20, 4, 32], [2, 20, 4, "
@@ -203,9 +194,8 @@ static void heads_behind_the_sequence(void **state)
 }
 
 /* One sequence of 30 and 60 positions, packed: the argument that says so is where we think. */
-static void places_of_packed_arguments(void **state)
+TEST(places_of_packed_arguments)
 {
-	(void)state;
 	static const struct {
 		const char *name, *between; /* q, k, v and the ends of sequences */
 		bool is_backward;
@@ -241,9 +231,8 @@ static void places_of_packed_arguments(void **state)
 }
 
 /* Three sequences of 10 and 20 positions each, packed: so says the longest of them. */
-static void places_of_the_longest(void **state)
+TEST(places_of_the_longest)
 {
-	(void)state;
 	static const struct {
 		const char *name, *between; /* q, k, v and the ends of sequences */
 		bool is_backward;
@@ -282,17 +271,4 @@ static void places_of_the_longest(void **state)
 		};
 		check_op_cases(&c, 1, KERNEL_ATTENTION);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(attention),
-		cmocka_unit_test(attention_backward),
-		cmocka_unit_test(packed_attention),
-		cmocka_unit_test(heads_behind_the_sequence),
-		cmocka_unit_test(places_of_packed_arguments),
-		cmocka_unit_test(places_of_the_longest),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

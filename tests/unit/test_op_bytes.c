@@ -5,16 +5,10 @@
  */
 #include "analyze/ops/op_bytes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "base/attributes.h"
+#include "check.h"
 #include "op_check.h"
 
 enum { NOT_KNOWN = -1, NO_ROW_HAS_IT = -2, UNTOUCHED = -3 };
@@ -51,9 +45,8 @@ static void check(const struct bytes_case *cases, size_t count)
 	}
 }
 
-static void one_operand(void **state)
+TEST(one_operand)
 {
-	(void)state;
 	static const struct bytes_case cases[] = {
 		{ "aten::relu", "[[8, 16]] float", "", 2.0 * 8 * 16 * 4, KERNEL_ELEMENTWISE },
 		{ "aten::relu_", "[[8, 16]] c10::Half", "", 2.0 * 8 * 16 * 2, KERNEL_ELEMENTWISE },
@@ -80,9 +73,8 @@ static void one_operand(void **state)
  * Each operator takes its own operands, and no others: of sizes 8, 1, 2 and so on, where
  * only the first two fit together. Integers tell what the result is.
  */
-static void each_takes_its_own_operands(void **state)
+TEST(each_takes_its_own_operands)
 {
-	(void)state;
 	enum result { SAME, FLOATS_ONLY, BOOL };
 	static const struct {
 		enum result result;
@@ -133,9 +125,8 @@ static void each_takes_its_own_operands(void **state)
 	}
 }
 
-static void operands_are_stretched(void **state)
+TEST(operands_are_stretched)
 {
-	(void)state;
 	static const struct bytes_case cases[] = {
 		{ "aten::add", "[[8, 16], [8, 16], []] float, float, Scalar", "[, , 1]",
 		  3.0 * 8 * 16 * 4, KERNEL_ELEMENTWISE },
@@ -178,9 +169,8 @@ static void operands_are_stretched(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void types_are_promoted_where_that_is_certain(void **state)
+TEST(types_are_promoted_where_that_is_certain)
 {
-	(void)state;
 	static const struct bytes_case cases[] = {
 		{ "aten::add", "[[8], [8], []] c10::BFloat16, float, Scalar", "", 8.0 * (2 + 4 + 4),
 		  KERNEL_ELEMENTWISE },
@@ -222,9 +212,8 @@ static void types_are_promoted_where_that_is_certain(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void copies_and_fills(void **state)
+TEST(copies_and_fills)
 {
-	(void)state;
 	static const struct bytes_case cases[] = {
 		/* What is overwritten is not read. */
 		{ "aten::copy_", "[[8, 16], [8, 16], []] float, c10::BFloat16, Scalar",
@@ -256,9 +245,8 @@ static void copies_and_fills(void **state)
  * Each reads and writes arguments of its own. The i-th has 3^(9 - i) elements, so that
  * a sum of twos of them tells which they are.
  */
-static void each_moves_its_own_arguments(void **state)
+TEST(each_moves_its_own_arguments)
 {
-	(void)state;
 	enum { ARGUMENTS = 10 };
 	static const struct {
 		const char *name, *reads, *writes;
@@ -331,9 +319,8 @@ static void each_moves_its_own_arguments(void **state)
 	}
 }
 
-static void softmax(void **state)
+TEST(softmax)
 {
-	(void)state;
 #define SOFTMAX "[[4, 10], [], []] c10::Half, Scalar, Scalar"
 #define SOFTMAX_BACKWARD "[[4, 10], [4, 10], [], []] float, float, Scalar, Scalar"
 	static const struct bytes_case cases[] = {
@@ -360,9 +347,8 @@ static void softmax(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void norms(void **state)
+TEST(norms)
 {
-	(void)state;
 #define LAYER_NORM(weights)                                                                        \
 	"[[4, 6, 32], [], " weights ", []] c10::Half, ScalarList, c10::Half, c10::Half, Scalar"
 #define LAYER_NORM_BACKWARD                                                                        \
@@ -447,9 +433,8 @@ static void norms(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void reductions(void **state)
+TEST(reductions)
 {
-	(void)state;
 #define REDUCED "[[8, 16, 32], [], [], []] float, ScalarList, Scalar, "
 	static const struct bytes_case cases[] = {
 		{ "aten::sum", "[[8, 16], []] float, ", "[, ]", (8.0 * 16 + 1) * 4,
@@ -502,9 +487,8 @@ static void reductions(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void lookups(void **state)
+TEST(lookups)
 {
-	(void)state;
 #define TABLE "c10::Half, long int, Scalar, Scalar, Scalar"
 	static const struct bytes_case cases[] = {
 		/* Fewer numbers than rows: each is read and written. More: each row is read once. */
@@ -538,9 +522,8 @@ static void lookups(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void what_is_not_understood_is_not_known(void **state)
+TEST(what_is_not_understood_is_not_known)
 {
-	(void)state;
 	static const struct bytes_case cases[] = {
 		{ "aten::mm", "[[8, 16], [16, 32]] float, float", "", NO_ROW_HAS_IT, 0 },
 		{ "aten::mm_", "[[8, 16], [16, 32]] float, float", "", NO_ROW_HAS_IT, 0 },
@@ -588,23 +571,4 @@ static void what_is_not_understood_is_not_known(void **state)
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_operand),
-		cmocka_unit_test(each_takes_its_own_operands),
-		cmocka_unit_test(operands_are_stretched),
-		cmocka_unit_test(types_are_promoted_where_that_is_certain),
-		cmocka_unit_test(copies_and_fills),
-		cmocka_unit_test(each_moves_its_own_arguments),
-		cmocka_unit_test(softmax),
-		cmocka_unit_test(norms),
-		cmocka_unit_test(reductions),
-		cmocka_unit_test(lookups),
-		cmocka_unit_test(what_is_not_understood_is_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
 #include "analyze/ops/op_work.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 #include "op_check.h"
 
 /* Arguments of aten::convolution and aten::conv2d behind input, weight and bias. */
@@ -21,9 +16,8 @@
 	" c10::BFloat16, c10::BFloat16, , ScalarList, ScalarList, ScalarList, Scalar, "            \
 	"ScalarList, Scalar"
 
-static void convolutions(void **state)
+TEST(convolutions)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* 16 + 2 - 3 + 1 = 16 positions along each dim */
 		{ "aten::convolution",
@@ -111,9 +105,8 @@ static void convolutions(void **state)
  * Each operator has its arguments in places of its own. 10 positions, a stride of 2, a
  * padding of 1, a dilation of 3 and a weight of 3: (10 + 2 - 3 × 2 - 1) / 2 + 1 = 3.5, 3.
  */
-static void places_of_arguments(void **state)
+TEST(places_of_arguments)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{ "aten::convolution", "[, , , [2], [1], [3], False, [0], 1]" },
 		{ "aten::_convolution", "[, , , [2], [1], [3], False, [0], 1]" },
@@ -151,9 +144,8 @@ static void places_of_arguments(void **state)
 }
 
 /* Without a dilation: (10 + 2 - 3) / 2 + 1 = 5.5, 5. */
-static void places_without_dilation(void **state)
+TEST(places_without_dilation)
 {
-	(void)state;
 	static const char *const names[] = {
 		"aten::thnn_conv2d", "aten::thnn_conv2d_forward", "aten::_slow_conv2d_forward",
 		"aten::slow_conv3d", "aten::slow_conv3d_forward",
@@ -174,9 +166,8 @@ static void places_without_dilation(void **state)
 }
 
 /* Transposed, 1 more at the end: (10 - 1) × 2 - 2 + 3 × 2 + 1 + 1 = 24 positions. */
-static void places_of_transposed_arguments(void **state)
+TEST(places_of_transposed_arguments)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{ "aten::convolution", "[, , , [2], [1], [3], True, [1], 1]" },
 		{ "aten::_convolution", "[, , , [2], [1], [3], True, [1], 1]" },
@@ -204,9 +195,8 @@ static void places_of_transposed_arguments(void **state)
 }
 
 /* Each position of the input is multiplied with the whole weight [in, out / groups, …]. */
-static void transposed_convolutions(void **state)
+TEST(transposed_convolutions)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* the output has (10 - 1) × 2 - 2 + 4 = 20 positions, 24 channels */
 		{ "aten::convolution",
@@ -249,9 +239,8 @@ static void transposed_convolutions(void **state)
 #define WEIGHT (4.0 * (8 * 3 * 3 * 3))
 
 /* Each of the gradients of input and weight takes what the forward pass does. */
-static void convolutions_backward(void **state)
+TEST(convolutions_backward)
 {
-	(void)state;
 	static const double forward = 2.0 * 4 * (14 * 14) * 8 * 3 * (3 * 3);
 	static const struct {
 		const char *mask;
@@ -281,9 +270,8 @@ static void convolutions_backward(void **state)
 	}
 }
 
-static void more_convolutions_backward(void **state)
+TEST(more_convolutions_backward)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* of 4 groups */
 		{ "aten::convolution_backward",
@@ -331,9 +319,8 @@ static void more_convolutions_backward(void **state)
 }
 
 /* Of older operators: input [2, 4, 9], gradient [2, 8, 7], weight [8, 4, 3]. */
-static void places_of_backward_arguments(void **state)
+TEST(places_of_backward_arguments)
 {
-	(void)state;
 	static const char all[] =
 		"[[2, 4, 9], [2, 8, 7], [8, 4, 3], [], [], [], [], [], [], [], [], "
 		"[]] float, float, float";
@@ -373,9 +360,8 @@ static void places_of_backward_arguments(void **state)
 }
 
 /* Transposed: 10 positions of the input, 20 of the output. */
-static void transposed_backward(void **state)
+TEST(transposed_backward)
 {
-	(void)state;
 	static const struct op_case c = {
 		"aten::cudnn_convolution_transpose_backward",
 		"[[2, 8, 10], [2, 24, 20], [8, 24, 4], [], [], [], [], [], [], [], [], []] float, "
@@ -388,20 +374,4 @@ static void transposed_backward(void **state)
 	};
 
 	check_op_cases(&c, 1, KERNEL_CONV);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(convolutions),
-		cmocka_unit_test(places_of_arguments),
-		cmocka_unit_test(places_without_dilation),
-		cmocka_unit_test(places_of_transposed_arguments),
-		cmocka_unit_test(transposed_convolutions),
-		cmocka_unit_test(convolutions_backward),
-		cmocka_unit_test(more_convolutions_backward),
-		cmocka_unit_test(places_of_backward_arguments),
-		cmocka_unit_test(transposed_backward),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

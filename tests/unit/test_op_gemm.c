@@ -3,19 +3,13 @@
 #include "analyze/ops/op_work.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/array.h"
+#include "check.h"
 #include "op_check.h"
 
-static void products(void **state)
+TEST(products)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		{ "aten::mm", "[[8, 128], [128, 64]] float, float", "[, ]", 2.0 * 8 * 64 * 128,
 		  4.0 * (8 * 128 + 128 * 64 + 8 * 64), FP32, 16 },
@@ -70,9 +64,8 @@ static void products(void **state)
 	check_op_cases(cases, TSI_COUNT_OF(cases), KERNEL_GEMM);
 }
 
-static void products_of_any_rank(void **state)
+TEST(products_of_any_rank)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		{ "aten::linear", "[[2, 5, 16], [8, 16], [8]] float, float, float", "",
 		  2.0 * (2 * 5) * 8 * 16, 4.0 * (2 * 5 * 16 + 8 * 16 + 8 + 2 * 5 * 8), FP32, 8 },
@@ -113,9 +106,8 @@ static void products_of_any_rank(void **state)
 }
 
 /* TorchScript records all that lies on its stack; the arguments are the last. */
-static void products_of_scripted_code(void **state)
+TEST(products_of_scripted_code)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* the first two would fit too */
 		{ "aten::matmul",
@@ -136,9 +128,8 @@ static void products_of_scripted_code(void **state)
 
 #define SCALED "c10::Float8_e4m3fn, c10::Float8_e4m3fn, float, float, , , , Scalar"
 
-static void products_of_small_types(void **state)
+TEST(products_of_small_types)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* to bfloat16 (15), to float (6), and where the trace does not say */
 		{ "aten::_scaled_mm", "[[32, 64], [64, 48], [], [], [], [], [], []] " SCALED,
@@ -164,9 +155,8 @@ static void products_of_small_types(void **state)
 	check_op_cases(cases, TSI_COUNT_OF(cases), KERNEL_GEMM);
 }
 
-static void products_of_groups(void **state)
+TEST(products_of_groups)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* rows of 4 groups, each with its own [16, 8] */
 		{ "aten::_grouped_mm",
@@ -196,9 +186,8 @@ static void products_of_groups(void **state)
 }
 
 /* 16 tokens of 64 numbers go through 2 of 8 experts each. */
-static void mixtures_of_experts(void **state)
+TEST(mixtures_of_experts)
 {
-	(void)state;
 	static const struct op_case cases[] = {
 		/* with a gate: 64 -> 2 × 96 -> 64 */
 		{ "vllm::rocm_aiter_fused_moe",
@@ -212,17 +201,4 @@ static void mixtures_of_experts(void **state)
 	};
 
 	check_op_cases(cases, TSI_COUNT_OF(cases), KERNEL_MOE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(products),
-		cmocka_unit_test(products_of_any_rank),
-		cmocka_unit_test(products_of_scripted_code),
-		cmocka_unit_test(products_of_small_types),
-		cmocka_unit_test(products_of_groups),
-		cmocka_unit_test(mixtures_of_experts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,12 @@
 /* The texts of what operators were called with: sizes, types, numbers. */
 #include "analyze/ops/op_inputs.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 #include "op_check.h"
 
-static void reads_tensors(void **state)
+TEST(reads_tensors)
 {
-	(void)state;
 	struct op_call call;
 	struct tensor tensor;
 
@@ -37,9 +30,8 @@ static void reads_tensors(void **state)
 		assert_false(tsi_op_tensor(&call, i, &tensor));
 }
 
-static void reads_values(void **state)
+TEST(reads_values)
 {
-	(void)state;
 	struct op_call call;
 	struct tensor tensor;
 	int64_t numbers[3], number;
@@ -69,9 +61,8 @@ static void reads_values(void **state)
 	assert_int_equal(tsi_op_text(&call, 6).length, 0);
 }
 
-static void too_many_inputs_are_none(void **state)
+TEST(too_many_inputs_are_none)
 {
-	(void)state;
 	char text[8 * MAX_OP_INPUTS] = "[";
 	struct op_call call;
 
@@ -85,9 +76,8 @@ static void too_many_inputs_are_none(void **state)
 	assert_int_equal(call.count, 0);
 }
 
-static void types(void **state)
+TEST(types)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		unsigned bytes;
@@ -133,9 +123,8 @@ static void types(void **state)
 }
 
 /* Numbers of c10::ScalarType: byte, int, half, float, double, bfloat16, two of fp8. */
-static void types_by_number(void **state)
+TEST(types_by_number)
 {
-	(void)state;
 	static const struct {
 		int64_t number;
 		unsigned bytes;
@@ -148,9 +137,8 @@ static void types_by_number(void **state)
 		assert_int_equal(tsi_type_number_bytes(cases[i].number), cases[i].bytes);
 }
 
-static void shapes_for_people(void **state)
+TEST(shapes_for_people)
 {
-	(void)state;
 	static const struct {
 		const char *signature, *shape;
 	} cases[] = {
@@ -174,17 +162,4 @@ static void shapes_for_people(void **state)
 		tsi_op_shape(shape, tsi_str_of(cases[i].signature));
 		assert_string_equal(shape, cases[i].shape);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_tensors),
-		cmocka_unit_test(reads_values),
-		cmocka_unit_test(too_many_inputs_are_none),
-		cmocka_unit_test(types),
-		cmocka_unit_test(types_by_number),
-		cmocka_unit_test(shapes_for_people),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

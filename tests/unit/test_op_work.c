@@ -3,15 +3,10 @@
 #include "analyze/ops/op_work.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "check.h"
 
 static const struct op_work untouched = { .flops = 1, .bytes = 2, .alignment = 3 };
 
@@ -26,9 +21,8 @@ static void check_unknown(const char *name, struct str signature, struct str con
 	assert_memory_equal(&work, &untouched, sizeof(work));
 }
 
-static void inputs_that_do_not_tell(void **state)
+TEST(inputs_that_do_not_tell)
 {
-	(void)state;
 	static const struct {
 		const char *name, *signature, *concrete;
 	} cases[] = {
@@ -145,7 +139,7 @@ static void inputs_that_do_not_tell(void **state)
 }
 
 /* 2 · 64 heads · (64 + 64) FLOPs a pair; of a key 8 heads · (64 + 64) · 2 bytes. */
-static void attention_over_a_cache(void **state)
+TEST(attention_over_a_cache)
 {
 	static const struct {
 		const char *name, *signature;
@@ -162,7 +156,6 @@ static void attention_over_a_cache(void **state)
 	};
 	struct op_work work;
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		assert_int_equal(tsi_op_work(&work, tsi_str_of(cases[i].name),
 					     tsi_str_of(cases[i].signature), TSI_STR("")),
@@ -178,9 +171,8 @@ static void attention_over_a_cache(void **state)
 	}
 }
 
-static void operators_without_a_formula(void **state)
+TEST(operators_without_a_formula)
 {
-	(void)state;
 	static const char *const names[] = { "",   "aten::m",      "aten::mm ",
 					     "mm", "aten::einsum", "MmBackward0" };
 
@@ -192,9 +184,8 @@ static void operators_without_a_formula(void **state)
 }
 
 /* What only moves bytes is the other table's, and multiplies nothing. */
-static void operators_that_move(void **state)
+TEST(operators_that_move)
 {
-	(void)state;
 	struct op_work work;
 
 	assert_int_equal(
@@ -205,9 +196,8 @@ static void operators_that_move(void **state)
 }
 
 /* Sizes that no tensor has, with every operator: no product overflows, nothing is made of them. */
-static void hostile_sizes(void **state)
+TEST(hostile_sizes)
 {
-	(void)state;
 	static const char *const names[] = { "aten::mm",
 					     "aten::linear",
 					     "aten::matmul",
@@ -251,9 +241,8 @@ static void hostile_sizes(void **state)
 				      OP_WORK_NO_INPUTS);
 }
 
-static void hostile_arguments(void **state)
+TEST(hostile_arguments)
 {
-	(void)state;
 	static const char *const concretes[] = {
 		"",
 		"[",
@@ -279,9 +268,8 @@ static void hostile_arguments(void **state)
 }
 
 /* A million dims, inputs, brackets: read once, from memory of exactly that size. */
-static void long_texts(void **state)
+TEST(long_texts)
 {
-	(void)state;
 	static const char *const pieces[] = { "[", "]", "1, ", "[1], ", "[[", ",", "[8, 16], " };
 	enum { LENGTH = 1000000 };
 	char *text = malloc(LENGTH);
@@ -303,9 +291,8 @@ static void long_texts(void **state)
 }
 
 /* Every beginning of a signature, in memory that ends there. */
-static void cut_texts(void **state)
+TEST(cut_texts)
 {
-	(void)state;
 	static const char signature[] =
 		"[[2, 4, 10], [6, 4, 3], [], [], [], [], [], [], []] float, float";
 	static const char concrete[] = "[, , , [1], [0], [1], False, [0], 1]";
@@ -328,19 +315,4 @@ static void cut_texts(void **state)
 			free(b);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inputs_that_do_not_tell),
-		cmocka_unit_test(attention_over_a_cache),
-		cmocka_unit_test(operators_without_a_formula),
-		cmocka_unit_test(operators_that_move),
-		cmocka_unit_test(hostile_sizes),
-		cmocka_unit_test(hostile_arguments),
-		cmocka_unit_test(long_texts),
-		cmocka_unit_test(cut_texts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,19 +5,14 @@
  */
 #include "fail_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tscope/tscope.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <tscope/tscope.h>
-
+#include "check.h"
 #include "config.h"
-
-static const char *testdata;
 
 enum { PATH_CHARS = 512 };
 
@@ -142,9 +137,8 @@ static void check_no_change(const struct tscope_diff *diff, const char *name)
 	}
 }
 
-static void test_self(void **state)
+TEST(test_self)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(sides) / sizeof(*sides); i++) {
 		struct tscope_diff *diff = must_open(sides[i], sides[i]);
 
@@ -156,9 +150,8 @@ static void test_self(void **state)
 }
 
 /* A saved report says what the run itself says. */
-static void test_saved(void **state)
+TEST(test_saved)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(sides) / sizeof(*sides); i++) {
 		char saved[PATH_CHARS];
 
@@ -178,11 +171,10 @@ static void test_saved(void **state)
 }
 
 /* 2 ranks of 12 steps of 98 ms, against 4 ranks. */
-static void test_two_runs(void **state)
+TEST(test_two_runs)
 {
 	struct tscope_diff *diff = must_open("run_healthy", "run_sick");
 
-	(void)state;
 	assert_int_equal(fact(diff, "step_change.a_ns").integer, 98018102);
 	assert_string_equal(fact(diff, "step_change.verdict").text, "changed");
 	assert_int_equal(fact(diff, "rank_changes.a_rank_count").integer, 2);
@@ -193,7 +185,7 @@ static void test_two_runs(void **state)
 	tscope_diff_free(diff);
 }
 
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
 	static const struct {
 		const char *a, *b;
@@ -208,7 +200,6 @@ static void test_unreadable(void **state)
 		  "hostile_reduce.pickle" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct tscope_error err = { 0 };
 		struct tscope_diff *diff = NULL;
@@ -220,9 +211,8 @@ static void test_unreadable(void **state)
 	}
 }
 
-static void test_failing_allocations(void **state)
+TEST(test_failing_allocations)
 {
-	(void)state;
 	/* Some are survived: where only a remark or a worker was lost. */
 	struct alloc_sweep sweep = { .is_one_thread = true, .may_survive = true };
 	while (alloc_sweep_next(&sweep)) {
@@ -231,18 +221,4 @@ static void test_failing_allocations(void **state)
 		alloc_sweep_try(&sweep, open_pair(&diff, "run_mixed", "run_healthy", &sweep.err));
 		tscope_diff_free(diff);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_self),
-		cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_two_runs),
-		cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_failing_allocations),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

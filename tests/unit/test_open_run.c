@@ -6,19 +6,14 @@
 #include "fail_alloc.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tscope/tscope.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <tscope/tscope.h>
-
+#include "check.h"
 #include "config.h"
-
-static const char *testdata;
 
 enum { PATH_CHARS = 512 };
 
@@ -55,14 +50,13 @@ static struct tscope_value fact(const struct tscope_analysis *analysis, const ch
 }
 
 /* Two traces, and step records beside one of them: each signal from where it is. */
-static void test_mixed(void **state)
+TEST(test_mixed)
 {
 	struct tscope_run *run = must_open("run_mixed", NULL);
 	const struct tscope_analysis *first = tscope_run_rank_analysis(run, 0),
 				     *second = tscope_run_rank_analysis(run, 1);
 	size_t analyzer, table;
 
-	(void)state;
 	assert_int_equal(tscope_run_rank_count(run), 2);
 	assert_int_equal(tscope_run_rank_number(run, 0), 0);
 	assert_int_equal(tscope_run_rank_number(run, 1), 1);
@@ -91,12 +85,11 @@ static void test_mixed(void **state)
 	tscope_run_free(run);
 }
 
-static void test_records(void **state)
+TEST(test_records)
 {
 	struct tscope_run *run = must_open("run_rerun", NULL);
 	struct tscope_run_input input = tscope_run_input(run, 0);
 
-	(void)state;
 	assert_int_equal(tscope_run_input_count(run), 1);
 	assert_int_equal(input.step_count, 10);
 	assert_int_equal(input.dropped_count, 2); /* one is cut */
@@ -115,7 +108,7 @@ static void test_records(void **state)
  * Windows that fkat publishes, and what others know of rank 0 at the same time: 12 steps of 7905 us,
  * the calls of VizTracer's page, the peak of memray's capture (testdata/README.md).
  */
-static void test_several_profilers(void **state)
+TEST(test_several_profilers)
 {
 #if HAVE_ZLIB
 	struct tscope_run *run = must_open("fkat_run", NULL);
@@ -138,24 +131,22 @@ static void test_several_profilers(void **state)
 	}
 	tscope_run_free(run);
 #endif
-	(void)state;
 }
 
-static void test_range_and_warmup(void **state)
+TEST(test_range_and_warmup)
 {
 	struct tscope_run_options options = {
 		.timeline = { .has_range = true, .first_step = 3, .last_step = 6, .warmup = 1 }
 	};
 	struct tscope_run *run = must_open("run_rerun", &options);
 
-	(void)state;
 	assert_int_equal(tscope_run_input(run, 0).step_count, 4);
 	assert_int_equal(fact(tscope_run_analysis(run), "step_time.count").integer, 3);
 	tscope_run_free(run);
 }
 
 /* Where nothing is left of the steps, somebody says so. */
-static void test_no_step_left(void **state)
+TEST(test_no_step_left)
 {
 	struct tscope_run_options range = {
 		.timeline = { .has_range = true, .first_step = 100, .last_step = 200 }
@@ -164,7 +155,6 @@ static void test_no_step_left(void **state)
 	struct tscope_error err = { 0 };
 	struct tscope_run *run = NULL;
 
-	(void)state;
 	assert_int_equal(open_data(&run, "run_sick", &range, &err), TSCOPE_E_EMPTY);
 	assert_null(run);
 	assert_non_null(strstr(
@@ -181,11 +171,10 @@ static void test_no_step_left(void **state)
 }
 
 /* Which threads read which file does not show. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	static const unsigned counts[] = { 1, 2, 3, 8 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct tscope_run_options options = { .trace = { .thread_count = counts[i] } };
 		struct tscope_run *run = must_open("run_sick", &options);
@@ -200,7 +189,7 @@ static void test_threads(void **state)
 	}
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
 	static const struct {
 		const char *name;
@@ -213,7 +202,6 @@ static void test_failures(void **state)
 		{ "run_mixed/notes.txt", TSCOPE_E_FORMAT, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tscope_error err = { 0 };
 		struct tscope_run *run = NULL;
@@ -227,14 +215,13 @@ static void test_failures(void **state)
 }
 
 /* The one file that was found instead has a name and a reason. */
-static void test_one_other_file(void **state)
+TEST(test_one_other_file)
 {
 	char folder[] = "one-XXXXXX", path[32];
 	const char *paths[] = { folder };
 	struct tscope_error err = { 0 };
 	struct tscope_run *run = NULL;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/notes.txt", folder);
 	FILE *file = fopen(path, "w");
@@ -248,14 +235,13 @@ static void test_one_other_file(void **state)
 }
 
 /* The same trace twice in one run: one of them is left out, and that was not meant. */
-static void test_copy(void **state)
+TEST(test_copy)
 {
 	char first[PATH_CHARS], second[PATH_CHARS];
 	const char *paths[] = { first, second };
 	struct tscope_error err = { 0 };
 	struct tscope_run *run;
 
-	(void)state;
 	snprintf(first, sizeof(first), "%s/two_steps.json", testdata);
 	snprintf(second, sizeof(second), "%s/run_mixed/rank0/trace.json", testdata);
 	assert_int_equal(tscope_run_open(&run, paths, 2, NULL, &err), TSCOPE_OK);
@@ -268,7 +254,7 @@ static void test_copy(void **state)
 }
 
 /* Two ranks with a trace, a snapshot and statistics each: README.md works the figures out. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	if (!HAVE_YAML)
 		skip(); /* the statistics */
@@ -277,7 +263,6 @@ static void test_memory(void **state)
 				     *first = tscope_run_rank_analysis(run, 0),
 				     *second = tscope_run_rank_analysis(run, 1);
 
-	(void)state;
 	assert_int_equal(tscope_run_rank_count(run), 2);
 	assert_int_equal(tscope_run_input_count(run), 6);
 	/* Traces first, then what is about memory, by rank and name. */
@@ -310,11 +295,10 @@ static void test_memory(void **state)
 }
 
 /* Files about memory alone are a run, too, without steps. */
-static void test_memory_alone(void **state)
+TEST(test_memory_alone)
 {
 	struct tscope_run *run = must_open("run_memory/rank1/rank1_oom_snapshot.pickle", NULL);
 
-	(void)state;
 	assert_int_equal(tscope_run_rank_count(run), 1);
 	assert_int_equal(tscope_run_rank_number(run, 0), 1);
 	assert_int_equal(tscope_run_step_count(run, TSCOPE_ALL_RANKS), 0);
@@ -343,7 +327,7 @@ static struct tscope_run *open_files(const char *const *names, size_t count)
 }
 
 /* A rank that only files about memory name is none of a run with steps. They count all the same. */
-static void test_memory_makes_no_rank(void **state)
+TEST(test_memory_makes_no_rank)
 {
 	static const char *const names[] = { "rank0/trace.json", "rank1/rank1_oom_snapshot.pickle",
 					     "rank0/rank0_memory_snapshot.pickle" };
@@ -351,7 +335,6 @@ static void test_memory_makes_no_rank(void **state)
 	const struct tscope_analysis *whole = tscope_run_analysis(run),
 				     *rank = tscope_run_rank_analysis(run, 0);
 
-	(void)state;
 	assert_int_equal(tscope_run_rank_count(run), 1);
 	assert_int_equal(tscope_run_input_count(run), 3);
 	assert_non_null(strstr(fact(whole, "snapshot.path").text, "/rank1_oom_snapshot.pickle"));
@@ -366,7 +349,7 @@ static void test_memory_makes_no_rank(void **state)
 }
 
 /* Of files about memory alone each that is named makes a rank. */
-static void test_memory_makes_ranks(void **state)
+TEST(test_memory_makes_ranks)
 {
 	static const char *const names[] = { "rank1/rank1_oom_snapshot.pickle",
 					     "rank0/rank0_memory_snapshot.pickle",
@@ -375,7 +358,6 @@ static void test_memory_makes_ranks(void **state)
 		skip();
 	struct tscope_run *run = open_files(names, 3);
 
-	(void)state;
 	assert_int_equal(tscope_run_rank_count(run), 2);
 	assert_int_equal(tscope_run_rank_number(run, 0), 0);
 	assert_int_equal(tscope_run_rank_number(run, 1), 1);
@@ -439,13 +421,12 @@ static void check_memory_notes(const char *trace, const char *snapshot, size_t c
 }
 
 /* Files about memory that do not speak are not passed over in silence. */
-static void test_memory_notes(void **state)
+TEST(test_memory_notes)
 {
 	static const char trace[] = "run_memory/rank0/trace.json",
 			  oom[] = "rank1/rank1_oom_snapshot.pickle",
 			  plain[] = "rank0/rank0_memory_snapshot.pickle";
 
-	(void)state;
 	check_memory_notes(NULL, oom, 1, "");
 	check_memory_notes(NULL, plain, 3, "");
 	check_memory_notes(NULL, oom, 3,
@@ -471,14 +452,13 @@ static void test_memory_notes(void **state)
 		"step records; tscope memory shows them\n");
 }
 
-static void test_write_again(void **state)
+TEST(test_write_again)
 {
 	struct tscope_run *run = must_open("run_mixed", NULL);
 	char *text = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	assert_non_null(out);
 	assert_int_equal(tscope_run_write_steps(out, run, 1, NULL), TSCOPE_OK);
 	fclose(out);
@@ -499,17 +479,15 @@ static void sweep(const char *name)
 	}
 }
 
-static void test_allocation_failures(void **state)
+TEST(test_allocation_failures)
 {
-	(void)state;
 	sweep("run_mixed");
 	sweep("run_memory/rank1");
 }
 
 /* Facts of a rank are made when they are asked for, and again where they were forgotten. */
-static void test_ranks_when_asked(void **state)
+TEST(test_ranks_when_asked)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .is_one_thread = true };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_run *run = must_open("run_sick", &one_thread);
@@ -532,30 +510,4 @@ static void test_ranks_when_asked(void **state)
 		}
 		tscope_run_free(run);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_records),
-		cmocka_unit_test(test_several_profilers),
-		cmocka_unit_test(test_range_and_warmup),
-		cmocka_unit_test(test_no_step_left),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_one_other_file),
-		cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_memory_alone),
-		cmocka_unit_test(test_memory_makes_no_rank),
-		cmocka_unit_test(test_memory_makes_ranks),
-		cmocka_unit_test(test_memory_notes),
-		cmocka_unit_test(test_write_again),
-		cmocka_unit_test(test_allocation_failures),
-		cmocka_unit_test(test_ranks_when_asked),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,14 @@
 /* Several runs in one place: folders made of a few files, and which runs they are. */
 #include "fail_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tscope/tscope.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <tscope/tscope.h>
+#include "check.h"
 
 enum { PATH_CHARS = 512, MAX_FILES = 8, MAX_RUNS = 4 };
 
@@ -90,7 +88,7 @@ static void expect_run(const struct tscope_runs *runs, size_t index, const char 
 	}
 }
 
-static void test_which_runs(void **state)
+TEST(test_which_runs)
 {
 	static const struct {
 		struct file files[MAX_FILES];
@@ -131,7 +129,6 @@ static void test_which_runs(void **state)
 		  .other = "rank7.jsonl" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *paths[] = { root };
 		struct tscope_error err = { 0 };
@@ -157,7 +154,7 @@ static void test_which_runs(void **state)
 }
 
 /* Of what was named nothing else is read, whatever lies beside it. */
-static void test_named(void **state)
+TEST_WITH(test_named, make_root, remove_root)
 {
 	static const struct file files[] = { { "a/rank0/steps.jsonl", 0 },
 					     { "a/rank1/steps.jsonl", 0 },
@@ -167,7 +164,6 @@ static void test_named(void **state)
 	struct tscope_error err = { 0 };
 	struct tscope_runs *runs = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		write_file(&files[i]);
 	snprintf(first, sizeof(first), "%s/a/rank0/", root);
@@ -179,14 +175,13 @@ static void test_named(void **state)
 }
 
 /* Where one of two files is beside the other's folder, nobody can tell them apart. */
-static void test_cannot_be_parted(void **state)
+TEST_WITH(test_cannot_be_parted, make_root, remove_root)
 {
 	static const struct file files[] = { { "steps.jsonl", 0 }, { "old/steps.jsonl", 0 } };
 	const char *paths[] = { root };
 	struct tscope_error err = { 0 };
 	struct tscope_runs *runs = NULL;
 
-	(void)state;
 	write_file(&files[0]);
 	write_file(&files[1]);
 	assert_int_equal(tscope_runs_open(&runs, paths, 1, NULL, &err), TSCOPE_E_DAMAGED);
@@ -194,13 +189,12 @@ static void test_cannot_be_parted(void **state)
 	assert_non_null(strstr(err.message, "is claimed by "));
 }
 
-static void test_allocation_failures(void **state)
+TEST_WITH(test_allocation_failures, make_root, remove_root)
 {
 	static const struct file files[] = { { "a/steps.jsonl", 0 }, { "b/steps.jsonl", 0 } };
 	static const struct tscope_run_options options = { .trace = { .thread_count = 1 } };
 	const char *paths[] = { root };
 
-	(void)state;
 	write_file(&files[0]);
 	write_file(&files[1]);
 	struct alloc_sweep sweep = { .may_survive = true };
@@ -212,15 +206,4 @@ static void test_allocation_failures(void **state)
 			assert_int_equal(tscope_runs_count(runs), 2);
 		tscope_runs_free(runs);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_which_runs),
-		cmocka_unit_test_setup_teardown(test_named, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_cannot_be_parted, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(test_allocation_failures, make_root, remove_root),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* session/open_trace.c and version.c: from bytes to a trace, whole, cut and refused. */
 #include <tscope/tscope.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "packed.h"
 
@@ -27,9 +22,8 @@ static enum tscope_status open_text(struct tscope_trace **trace, const char *tex
 	return tscope_trace_open_memory(trace, "memory.json", text, length, NULL, err);
 }
 
-static void a_whole_trace(void **state)
+TEST(a_whole_trace)
 {
-	(void)state;
 	struct tscope_trace *trace;
 	assert_int_equal(open_text(&trace, whole, strlen(whole), NULL), TSCOPE_OK);
 	const struct tscope_trace_info *info = tscope_trace_info(trace);
@@ -48,9 +42,8 @@ static void a_whole_trace(void **state)
 }
 
 /* Cut at every byte: a trace with its damage as soon as one event was whole, else an error. */
-static void a_trace_cut_anywhere(void **state)
+TEST(a_trace_cut_anywhere)
 {
-	(void)state;
 	const char *first_end = strchr(whole, '}') + 1;
 	for (size_t length = 0; length < strlen(whole) - 2; length++) {
 		struct tscope_trace *trace = NULL;
@@ -72,9 +65,8 @@ static void a_trace_cut_anywhere(void **state)
 	}
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		enum tscope_status status;
@@ -99,9 +91,8 @@ static void refused(void **state)
 	}
 }
 
-static void a_missing_file(void **state)
+TEST(a_missing_file)
 {
-	(void)state;
 	struct tscope_trace *trace = NULL;
 	struct tscope_error err = { 0 };
 	assert_int_equal(tscope_trace_open(&trace, "no such file", NULL, &err), TSCOPE_E_IO);
@@ -111,9 +102,8 @@ static void a_missing_file(void **state)
 }
 
 /* A limit ends the reading; what came before it stays. */
-static void limits_damage(void **state)
+TEST(limits_damage)
 {
-	(void)state;
 	struct tscope_trace *trace;
 	/* "", "cpu_op", "1", "2", "a" fit; "b" is one too many */
 	struct tscope_trace_options options = { .max_names = 5 };
@@ -136,9 +126,8 @@ static void limits_damage(void **state)
 
 #if HAVE_ZLIB
 /* How much of it was read by then depends on how far ahead others were: the report says its size. */
-static void given_up_before_its_end(void **state)
+TEST(given_up_before_its_end)
 {
-	(void)state;
 	struct bytes text = { 0 }, packed = { 0 };
 	const char *second = strchr(whole, '}') + 1;
 	bytes_add(&text, whole, (size_t)(second - whole));
@@ -171,9 +160,8 @@ static void note_progress(void *data, uint64_t source_bytes, uint64_t source_siz
 	*last = bytes;
 }
 
-static void progress_is_told(void **state)
+TEST(progress_is_told)
 {
-	(void)state;
 	enum { EVENTS = 40000, EVENT_CHARS = 80 };
 	static char text[EVENTS * EVENT_CHARS];
 	size_t length = 1;
@@ -196,9 +184,8 @@ static void progress_is_told(void **state)
 	tscope_trace_free(trace);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 20 };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_trace *trace = NULL;
@@ -208,31 +195,12 @@ static void every_allocation_may_fail(void **state)
 	}
 }
 
-static void the_build_describes_itself(void **state)
+TEST(the_build_describes_itself)
 {
-	(void)state;
 	size_t count = 0;
 	assert_true(*tscope_version());
 	while (tscope_build_feature(count))
 		assert_true(*tscope_build_feature(count++));
 	assert_int_equal(count, 7); /* zlib, isa-l, zstd, lz4, libyaml, libiberty, libarchive */
 	assert_null(tscope_build_feature(SIZE_MAX));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_trace),
-		cmocka_unit_test(a_trace_cut_anywhere),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(a_missing_file),
-		cmocka_unit_test(limits_damage),
-#if HAVE_ZLIB
-		cmocka_unit_test(given_up_before_its_end),
-#endif
-		cmocka_unit_test(progress_is_told),
-		cmocka_unit_test(every_allocation_may_fail),
-		cmocka_unit_test(the_build_describes_itself),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

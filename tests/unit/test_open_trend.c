@@ -7,21 +7,17 @@
 #include "fail_alloc.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tscope/tscope.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <tscope/tscope.h>
+#include "test_folder.h"
 
 enum { HISTORY_CHARS = 8192 };
 
-static char path[] = "/tmp/test_open_trend.XXXXXX";
+static const char path[] = "history.jsonl";
 
 static void write_history(const char *text, size_t length)
 {
@@ -90,9 +86,8 @@ static void check_gate(const struct tscope_diff *diff, const char *gate, const c
  */
 #define EIGHT 100, 102, 98, 100, 101, 99, 100, 100
 
-static void the_newest_is_judged_by_how_runs_vary(void **state)
+TEST_IN_FOLDER(the_newest_is_judged_by_how_runs_vary)
 {
-	(void)state;
 	static const int slow[] = { EIGHT, 110 }, same[] = { EIGHT, 102 }, equal[] = { EIGHT, 100 };
 	char text[HISTORY_CHARS] = "";
 
@@ -123,9 +118,8 @@ static void the_newest_is_judged_by_how_runs_vary(void **state)
 	tscope_diff_free(diff);
 }
 
-static void the_trend_is_of_the_last_good_runs(void **state)
+TEST_IN_FOLDER(the_trend_is_of_the_last_good_runs)
 {
-	(void)state;
 	static const int steps[] = { 500, 500, 100, 0, 102, 0, 98, 100 };
 	char text[HISTORY_CHARS] = "";
 
@@ -137,9 +131,8 @@ static void the_trend_is_of_the_last_good_runs(void **state)
 	tscope_diff_free(diff);
 }
 
-static void few_runs_decide_nothing(void **state)
+TEST_IN_FOLDER(few_runs_decide_nothing)
 {
-	(void)state;
 	static const int steps[] = { 100, 102, 110 };
 	char text[HISTORY_CHARS] = "";
 
@@ -158,9 +151,8 @@ static void few_runs_decide_nothing(void **state)
 }
 
 /* One name for all runs, sums over 2, 4 and 10 steps, a doubt, and a fact that is not known. */
-static void sums_are_per_step_and_doubts_do_not_count(void **state)
+TEST_IN_FOLDER(sums_are_per_step_and_doubts_do_not_count)
 {
-	(void)state;
 	static const int steps[] = { 2, 2, 4, 10, 10 }, sums[] = { 20, 22, 40, 100, 300 };
 	char text[HISTORY_CHARS] = "";
 	size_t length = 0;
@@ -180,9 +172,8 @@ static void sums_are_per_step_and_doubts_do_not_count(void **state)
 	tscope_diff_free(diff);
 }
 
-static void lines_that_are_no_figures_are_counted(void **state)
+TEST_IN_FOLDER(lines_that_are_no_figures_are_counted)
 {
-	(void)state;
 	static const int steps[] = { 100, 100 };
 	char text[HISTORY_CHARS] =
 		"{\"run\":\"r0\",\"fact\":\"steps.count\",\"value\":\"3\"}\nnoise\n";
@@ -195,9 +186,8 @@ static void lines_that_are_no_figures_are_counted(void **state)
 	tscope_diff_free(diff);
 }
 
-static void the_history_has_a_row_a_run_and_all_changes(void **state)
+TEST_IN_FOLDER(the_history_has_a_row_a_run_and_all_changes)
 {
-	(void)state;
 	char text[HISTORY_CHARS] = "";
 	size_t length = 0;
 
@@ -220,9 +210,8 @@ static void the_history_has_a_row_a_run_and_all_changes(void **state)
 }
 
 /* Whatever is left of a file, and whichever allocation fails, it ends with a status. */
-static void nothing_is_trusted(void **state)
+TEST_IN_FOLDER(nothing_is_trusted)
 {
-	(void)state;
 	static const int steps[] = { EIGHT, 110 };
 	const struct tscope_diff_options options = { .run.trace.thread_count = 1 };
 	const char *paths[] = { path };
@@ -246,33 +235,4 @@ static void nothing_is_trusted(void **state)
 		alloc_sweep_try(&sweep, tscope_trend_open(&diff, paths, 1, &options, &sweep.err));
 		tscope_diff_free(diff);
 	}
-}
-
-static int make_file(void **state)
-{
-	(void)state;
-	int fd = mkstemp(path);
-
-	return fd < 0 || close(fd);
-}
-
-static int remove_file(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_newest_is_judged_by_how_runs_vary),
-		cmocka_unit_test(the_trend_is_of_the_last_good_runs),
-		cmocka_unit_test(few_runs_decide_nothing),
-		cmocka_unit_test(sums_are_per_step_and_doubts_do_not_count),
-		cmocka_unit_test(lines_that_are_no_figures_are_counted),
-		cmocka_unit_test(the_history_has_a_row_a_run_and_all_changes),
-		cmocka_unit_test(nothing_is_trusted),
-	};
-
-	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -2,14 +2,10 @@
 /* decode/page.c: which HTML page it is, by its first bytes. */
 #include "decode/page.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 static const struct {
 	const char *head;
@@ -42,9 +38,8 @@ static const struct {
 	  "a chart of Plotly in an HTML page: " },
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		const struct page *page = tsi_page_find(tsi_str_of(cases[i].head));
 
@@ -56,9 +51,8 @@ static void test_cases(void **state)
 }
 
 /* What stands far behind the head says nothing: that is the same however much is shown. */
-static void test_far_marks(void **state)
+TEST(test_far_marks)
 {
-	(void)state;
 	char head[8192];
 
 	memset(head, ' ', sizeof(head));
@@ -68,13 +62,4 @@ static void test_far_marks(void **state)
 	head[4096 - 11] = ' ';
 	memcpy(head + 4096 - 10, "local_files", 11);
 	assert_int_equal(tsi_page_find((struct str){ head, sizeof(head) })->use, PAGE_UNKNOWN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_far_marks),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,9 @@
 #include "path_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 enum { MAIN = 1 }; /* thread id */
 
@@ -22,9 +18,8 @@ static void launch(struct test_trace *t, uint64_t correlation, int64_t call_ns, 
 }
 
 /* Launches take 30 ns on an idle stream. The second kernel outlives the step's marker. */
-static void launch_bound(void **state)
+TEST(launch_bound)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -46,9 +41,8 @@ static void launch_bound(void **state)
  * The same where k1 runs until 330: k2 was launched before that, but started 30 ns after
  * its launch, as on an idle stream.
  */
-static void prompt_although_queued(void **state)
+TEST(prompt_although_queued)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400);
@@ -62,9 +56,8 @@ static void prompt_although_queued(void **state)
 }
 
 /* All are queued behind the first: the host is far ahead. */
-static void device_bound(void **state)
+TEST(device_bound)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400);
@@ -81,9 +74,8 @@ static void device_bound(void **state)
 }
 
 /* Launched 100 ns before it ran, which is late, but nothing ended meanwhile. */
-static void slow_launch(void **state)
+TEST(slow_launch)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400);
@@ -100,9 +92,8 @@ static void slow_launch(void **state)
 }
 
 /* All of a graph have its one call: g2 runs 32 ns after it, less than k1 took, but behind g1. */
-static void kernels_of_a_graph(void **state)
+TEST(kernels_of_a_graph)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400);
@@ -120,9 +111,8 @@ static void kernels_of_a_graph(void **state)
 }
 
 /* .item(): the host waits for a copy that waits for a kernel. */
-static void synchronising_call(void **state)
+TEST(synchronising_call)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -142,9 +132,8 @@ static void synchronising_call(void **state)
 }
 
 /* All was done before it: the call took its time itself. */
-static void synchronising_call_that_waits_for_nothing(void **state)
+TEST(synchronising_call_that_waits_for_nothing)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -158,9 +147,8 @@ static void synchronising_call_that_waits_for_nothing(void **state)
 }
 
 /* A copy of pageable memory: its own call waits for it. */
-static void pageable_copy(void **state)
+TEST(pageable_copy)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 300);
@@ -192,9 +180,8 @@ static void record_wait(struct test_trace *t, uint64_t correlation, int64_t star
  * Two streams that wait for each other: k1, then the collective, then k2; an event that
  * nobody has to wait for ends after the collective.
  */
-static void comm_on_another_stream(void **state)
+TEST(comm_on_another_stream)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400);
@@ -216,9 +203,8 @@ static void comm_on_another_stream(void **state)
 }
 
 /* The same without records and with times as they are: what just ended is the cause. */
-static void comm_on_another_stream_by_guess(void **state)
+TEST(comm_on_another_stream_by_guess)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400000);
@@ -236,9 +222,8 @@ static void comm_on_another_stream_by_guess(void **state)
 }
 
 /* Its own stream had ended just before, too: that is what it waited for. */
-static void own_stream_comes_first(void **state)
+TEST(own_stream_comes_first)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400000);
@@ -257,9 +242,8 @@ static void own_stream_comes_first(void **state)
  * The first of its stream, launched 200 µs before it ran: not the launch took so long, though
  * what ended meanwhile ended 50 µs before.
  */
-static void long_after_its_launch(void **state)
+TEST(long_after_its_launch)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400000);
@@ -274,9 +258,8 @@ static void long_after_its_launch(void **state)
 }
 
 /* More than 10 µs after the other stream's event: then it waited for something else. */
-static void no_guess_where_it_began_later(void **state)
+TEST(no_guess_where_it_began_later)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400000);
@@ -293,9 +276,8 @@ static void no_guess_where_it_began_later(void **state)
 }
 
 /* A record says which stream a call waited for: not k2, which ended in the call, too. */
-static void call_that_waits_for_a_stream(void **state)
+TEST(call_that_waits_for_a_stream)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 700);
@@ -312,9 +294,8 @@ static void call_that_waits_for_a_stream(void **state)
 }
 
 /* It waited for an event recorded between k1 and k2. */
-static void call_that_waits_for_an_event(void **state)
+TEST(call_that_waits_for_an_event)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 700);
@@ -332,9 +313,8 @@ static void call_that_waits_for_an_event(void **state)
 }
 
 /* The kernel of the second device outlives that of the first. */
-static void several_devices(void **state)
+TEST(several_devices)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 300);
@@ -349,9 +329,8 @@ static void several_devices(void **state)
 }
 
 /* k2 began while k1, before it on the stream, still ran: k1 has the time up to there. */
-static void overlapping_kernels(void **state)
+TEST(overlapping_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 300);
@@ -364,9 +343,8 @@ static void overlapping_kernels(void **state)
 }
 
 /* The clocks disagree: k1 began before its call did. */
-static void kernel_before_its_launch(void **state)
+TEST(kernel_before_its_launch)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 300);
@@ -378,9 +356,8 @@ static void kernel_before_its_launch(void **state)
 }
 
 /* Launched before the capture: what the device did before it is all that is known of it. */
-static void holes(void **state)
+TEST(holes)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_kernel(t, "k1", 0, 7, 100, 100, 0);
@@ -391,31 +368,4 @@ static void holes(void **state)
 		      "gap 200 220 k2\n"
 		      "compute 220 300 k2\n"
 		      "compute 50000 50100 k3\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launch_bound),
-		cmocka_unit_test(prompt_although_queued),
-		cmocka_unit_test(device_bound),
-		cmocka_unit_test(slow_launch),
-		cmocka_unit_test(kernels_of_a_graph),
-		cmocka_unit_test(synchronising_call),
-		cmocka_unit_test(synchronising_call_that_waits_for_nothing),
-		cmocka_unit_test(pageable_copy),
-		cmocka_unit_test(comm_on_another_stream),
-		cmocka_unit_test(comm_on_another_stream_by_guess),
-		cmocka_unit_test(own_stream_comes_first),
-		cmocka_unit_test(long_after_its_launch),
-		cmocka_unit_test(no_guess_where_it_began_later),
-		cmocka_unit_test(call_that_waits_for_a_stream),
-		cmocka_unit_test(call_that_waits_for_an_event),
-		cmocka_unit_test(several_devices),
-		cmocka_unit_test(overlapping_kernels),
-		cmocka_unit_test(kernel_before_its_launch),
-		cmocka_unit_test(holes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

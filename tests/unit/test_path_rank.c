@@ -2,15 +2,10 @@
 /* What names tell: the rank that wrote a file, and the process. */
 #include "run/find.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 struct rank_case {
 	const char *path;
@@ -131,9 +126,8 @@ static const struct rank_case rank_cases[] = {
 	{ "", -1 },
 };
 
-static void test_rank(void **state)
+TEST(test_rank)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(rank_cases); i++)
 		if (tsi_rank_of_path(rank_cases[i].path) != rank_cases[i].rank)
 			fail_msg("%s: rank %lld, expected %lld", rank_cases[i].path,
@@ -141,7 +135,7 @@ static void test_rank(void **state)
 				 (long long)rank_cases[i].rank);
 }
 
-static void test_rank_folder(void **state)
+TEST(test_rank_folder)
 {
 	static const char *const cases[][2] = {
 		{ "a/node1/rank0/x/y.csv", "a/node1/rank0" },
@@ -154,7 +148,6 @@ static void test_rank_folder(void **state)
 		{ "", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		if (!tsi_str_equal(tsi_rank_folder_of_path(cases[i][0]), tsi_str_of(cases[i][1])))
 			fail_msg("%s", cases[i][0]);
@@ -181,9 +174,8 @@ static const char *const writer_cases[][2] = {
 	{ "", "" },
 };
 
-static void test_writer(void **state)
+TEST(test_writer)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(writer_cases); i++) {
 		const char *path = writer_cases[i][0], *expected = writer_cases[i][1];
 		struct str writer = tsi_writer_of_path(path);
@@ -193,14 +185,4 @@ static void test_writer(void **state)
 			fail_msg("%s: writer \"%.*s\", expected \"%s\"", path, TSI_QUOTE(writer),
 				 expected);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rank),
-		cmocka_unit_test(test_rank_folder),
-		cmocka_unit_test(test_writer),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,13 @@
 /* The critical path on the host: innermost spans, loaders, and threads that wait for each other. */
 #include "path_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 enum { MAIN = 1, BACKWARD = 2, OTHER = 3 }; /* thread ids */
 
 /* The innermost span has the time; that of the step alone has no name. */
-static void innermost_spans(void **state)
+TEST(innermost_spans)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -37,9 +31,8 @@ static void innermost_spans(void **state)
 }
 
 /* Of spans that cross, the one that began last has the time, until it ends. */
-static void crossing_spans(void **state)
+TEST(crossing_spans)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 400);
@@ -55,9 +48,8 @@ static void crossing_spans(void **state)
 }
 
 /* Whatever a loader does is a wait for data, also where two of its spans overlap. */
-static void loader_at_the_begin(void **state)
+TEST(loader_at_the_begin)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 500);
@@ -76,9 +68,8 @@ static void loader_at_the_begin(void **state)
 }
 
 /* The main thread waits from 200 to 550; a backward thread works from 260 to 500. */
-static void backward_thread(void **state)
+TEST(backward_thread)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -97,9 +88,8 @@ static void backward_thread(void **state)
 }
 
 /* Twice: what the main thread did before the second time is on the chain, not the first time. */
-static void backward_thread_again(void **state)
+TEST(backward_thread_again)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -118,9 +108,8 @@ static void backward_thread_again(void **state)
 }
 
 /* It still works when the main thread goes on: that did not wait for it. */
-static void backward_thread_aside(void **state)
+TEST(backward_thread_aside)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 600);
@@ -136,9 +125,8 @@ static void backward_thread_aside(void **state)
  * The main thread runs ahead of a kernel that the chain is on: of what begins behind the launch,
  * however much it is, nothing has time, nor is it taken for what the backward thread waits for.
  */
-static void thread_far_ahead(void **state)
+TEST(thread_far_ahead)
 {
-	(void)state;
 	for (int ahead = 0; ahead < 40; ahead++) {
 		struct test_trace *t = test_trace_new();
 
@@ -162,9 +150,8 @@ static void thread_far_ahead(void **state)
  * Without devices a collective's thread is on the chain while the main thread waits, up to the
  * end of the first; that of the second comes too late for it.
  */
-static void comm_thread_without_device(void **state)
+TEST(comm_thread_without_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
@@ -179,20 +166,4 @@ static void comm_thread_without_device(void **state)
 		      "comm 330 700 gloo:all_reduce\n"
 		      "host 700 710 -\n"
 		      "host 710 1000 aten::add_\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(innermost_spans),
-		cmocka_unit_test(crossing_spans),
-		cmocka_unit_test(loader_at_the_begin),
-		cmocka_unit_test(backward_thread),
-		cmocka_unit_test(backward_thread_again),
-		cmocka_unit_test(backward_thread_aside),
-		cmocka_unit_test(thread_far_ahead),
-		cmocka_unit_test(comm_thread_without_device),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,9 @@
  */
 #include "path_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 
@@ -29,9 +24,8 @@ static void launch(struct test_trace *t, uint64_t correlation, int64_t call_ns, 
 /* ---- steps --------------------------------------------------------------------------- */
 
 /* The chain goes through a step that does not count, and nothing of it is handed out. */
-static void steps_that_do_not_count(void **state)
+TEST(steps_that_do_not_count)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct tscope_timeline_options options = { .warmup = 1 };
 
@@ -47,9 +41,8 @@ static void steps_that_do_not_count(void **state)
 }
 
 /* A kernel that began before them is cut. */
-static void kernel_across_the_begin(void **state)
+TEST(kernel_across_the_begin)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct tscope_timeline_options options = { .warmup = 1 };
 
@@ -67,9 +60,8 @@ static void kernel_across_the_begin(void **state)
  * The second step has half the kernels of the first: its end is cut. That of the first is at
  * 200, where the second began, after its marker and its kernels, which ended at 150.
  */
-static void end_between_markers(void **state)
+TEST(end_between_markers)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
@@ -89,9 +81,8 @@ static void end_between_markers(void **state)
  * The last step launches one kernel, those before two each: its end is cut, and it does not
  * count. The second one's kernels end at 260, after it began, and that is where the chain begins.
  */
-static void cut_last_step(void **state)
+TEST(cut_last_step)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
@@ -225,9 +216,8 @@ static void check_length(const struct walked_path *w)
 		assert_int_equal(length_ns, wall_ns);
 }
 
-static void any_trace(void **state)
+TEST(any_trace)
 {
-	(void)state;
 	uint64_t chance = 7;
 
 	for (int round = 0; round < 4000; round++) {
@@ -243,9 +233,8 @@ static void any_trace(void **state)
 	}
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-	(void)state;
 	struct arena scratch = { 0 };
 	uint64_t chance = 11;
 
@@ -261,18 +250,4 @@ static void no_memory(void **state)
 		}
 		walked_path_free(&w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_that_do_not_count),
-		cmocka_unit_test(kernel_across_the_begin),
-		cmocka_unit_test(end_between_markers),
-		cmocka_unit_test(cut_last_step),
-		cmocka_unit_test(any_trace),
-		cmocka_unit_test(no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,15 +7,11 @@
 #include "decode/plain/pickle.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "config.h"
 #include "decode/plain/pickle_machine.h"
 #include "fail_alloc.h"
@@ -395,18 +391,16 @@ static const struct pickle_case bad_cases[] = {
 	    "read"),
 };
 
-static void test_good(void **state)
+TEST(test_good)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(good_cases); i++) {
 		const struct pickle_case *c = &good_cases[i];
 		check_dump(c->opcode, c->data, c->length, c->expected);
 	}
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(bad_cases); i++) {
 		const struct pickle_case *c = &bad_cases[i];
 		check_failure(c->data, c->length, NULL, c->status, c->expected, c->offset);
@@ -422,9 +416,8 @@ static bool has_case(const struct pickle_case *cases, size_t count, const char *
 }
 
 /* The 68 of Python's pickletools: each is read or refused above; a byte that is none, nowhere. */
-static void test_all_opcodes(void **state)
+TEST(test_all_opcodes)
 {
-	(void)state;
 	size_t count = 0;
 
 	for (unsigned byte = 0; byte < 256; byte++) {
@@ -463,16 +456,14 @@ static const char small_dump[] =
 	"{'action': 'alloc', 'addr': 140737488355328, 'size': 512, "
 	"'frames': [{'name': 'g', 'line': 7}, {'name': 'g', 'line': 7}]}]]}";
 
-static void test_small(void **state)
+TEST(test_small)
 {
-	(void)state;
 	check_dump("small", small, sizeof(small) - 1, small_dump);
 }
 
 #if HAVE_ZLIB
-static void test_compressed(void **state)
+TEST(test_compressed)
 {
-	(void)state;
 	struct bytes packed = { 0 };
 
 	bytes_add_gzip(&packed, small, sizeof(small) - 1);
@@ -482,7 +473,7 @@ static void test_compressed(void **state)
 #endif
 
 /* What a text says about the place is the opcode's byte, which is before the cut. */
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
 	static const char lines[] =
 		"(dp0\nVsize\np1\nI512\nsVratio\np2\nF0.5\nsS'x'\n(lp3\nL1L\nas.";
@@ -491,7 +482,6 @@ static void test_truncated(void **state)
 		size_t length;
 	} whole[] = { { small, sizeof(small) - 1 }, { lines, sizeof(lines) - 1 } };
 
-	(void)state;
 	for (size_t w = 0; w < TSI_COUNT_OF(whole); w++) {
 		for (size_t length = 0; length <= whole[w].length; length++) {
 			struct tscope_error err = { 0 };
@@ -514,9 +504,8 @@ static void test_truncated(void **state)
 	}
 }
 
-static void test_stream_facts(void **state)
+TEST(test_stream_facts)
 {
-	(void)state;
 	struct plain *p = READ("\x80\3N.");
 
 	assert_int_equal(tsi_pickle_protocol(p), 3);
@@ -532,9 +521,8 @@ static void test_stream_facts(void **state)
 
 /* ---- the graph ------------------------------------------------------------------------------ */
 
-static void test_shared(void **state)
+TEST(test_shared)
 {
-	(void)state;
 	/* r = [a, a, r] with a = [] */
 	struct plain *p = READ("]\x94(]\x94h\1h\0e.");
 	struct plain_value root = tsi_plain_root(p);
@@ -550,17 +538,15 @@ static void test_shared(void **state)
 }
 
 /* A memoised list grows where it is referred to already. */
-static void test_grows_behind_references(void **state)
+TEST(test_grows_behind_references)
 {
-	(void)state;
 	static const char data[] = "]\x94K\1ah\0(K\2K\3e\x86h\0K\4a0.";
 
 	check_dump("list", data, sizeof(data) - 1, "([1, 2, 3, 4], [1, 2, 3, 4])");
 }
 
-static void test_equal_texts(void **state)
+TEST(test_equal_texts)
 {
-	(void)state;
 	struct plain *p = READ("(\x8c\1a\x8c\1aC\1aX\1\0\0\0at.");
 	struct plain_value root = tsi_plain_root(p);
 	struct plain_value first = tsi_plain_item(p, root, 0);
@@ -576,9 +562,8 @@ static void test_equal_texts(void **state)
 }
 
 /* Thirty lists, each holding the one before it twice: 2^30 leaves, were it a tree. */
-static void test_is_no_tree(void **state)
+TEST(test_is_no_tree)
 {
-	(void)state;
 	struct bytes data = { 0 };
 
 	bytes_add_literal(&data, "N\x94");
@@ -601,12 +586,11 @@ static void add_number(struct bytes *data, uint32_t number)
 }
 
 /* Items are packed by the largest of them, or stored whole when their kinds differ. */
-static void test_packing(void **state)
+TEST(test_packing)
 {
 	static const uint32_t largest[] = { 0,       0xff,     0x100,     0xffff,
 					    0x10000, 0xffffff, 0x1000000, 0x7ffffff };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(largest); i++) {
 		for (int is_mixed = 0; is_mixed < 2; is_mixed++) {
 			struct bytes data = { 0 };
@@ -653,13 +637,12 @@ static struct plain *read_range(uint32_t count, uint32_t batch)
 }
 
 /* 4096 words and more are elsewhere, see CONTENT_WORDS_MAX. */
-static void test_long_lists(void **state)
+TEST(test_long_lists)
 {
 	static const uint32_t counts[] = { 1,  2,    3,    4,    5,    63,   64,
 					   65, 1000, 4094, 4095, 4096, 4097, 9000 };
 	static const uint32_t batches[] = { 1, 2, 3, 1000, 4095, 4096, 9000 };
 
-	(void)state;
 	for (size_t c = 0; c < TSI_COUNT_OF(counts); c++) {
 		for (size_t b = 0; b < TSI_COUNT_OF(batches); b++) {
 			struct plain *p = read_range(counts[c], batches[b]);
@@ -715,12 +698,11 @@ static int64_t number_of(const struct plain *p, struct plain_value value)
 }
 
 /* Small keys are values; from 2^27 on, equal ones have to be found to be equal. */
-static void test_dicts_of_many_keys(void **state)
+TEST(test_dicts_of_many_keys)
 {
 	static const uint32_t counts[] = { 1, 2, 3, 4, 5, 16, 17, 63, 64, 65, 66, 200, 5000 };
 	static const uint32_t bases[] = { 0, UINT32_C(1) << 28 };
 
-	(void)state;
 	for (size_t c = 0; c < 2 * 2 * TSI_COUNT_OF(counts); c++) {
 		uint32_t count = counts[c / 4], base = bases[c % 2];
 		struct plain *p = read_dict(count, base, c % 4 < 2);
@@ -740,9 +722,8 @@ static void test_dicts_of_many_keys(void **state)
 }
 
 /* The same keys in another order, a part of them, one more, one other: each dict keeps its own. */
-static void test_dicts_alike(void **state)
+TEST(test_dicts_alike)
 {
-	(void)state;
 	static const char data[] = "(}(K\1K\2K\3K\4u}(K\3K\5K\1K\6u}(K\1K\7u"
 				   "}(K\1K\x8K\3K\x9K\5K\xau}(K\1K\xbK\5K\xcu}"
 				   "}(K\1K\xdK\3K\xeK\5K\xfu}(K\1K\x10K\5K\x11ul.";
@@ -753,9 +734,8 @@ static void test_dicts_alike(void **state)
 }
 
 /* Reals, tuples, None and texts are keys as well; 1, 1.0 and True are three, unlike in Python. */
-static void test_keys_of_other_kinds(void **state)
+TEST(test_keys_of_other_kinds)
 {
-	(void)state;
 	static const char data[] = "}(G\x3f\xf0\0\0\0\0\0\0K\1K\1K\2\x88K\3NK\4\x8c\1aK\5C\1aK\6"
 				   "G\x3f\xf0\0\0\0\0\0\0K\7u.";
 
@@ -763,9 +743,8 @@ static void test_keys_of_other_kinds(void **state)
 		   "{1.0000000000000000: 7, 1: 2, True: 3, None: 4, 'a': 5, b'a': 6}");
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
-	(void)state;
 	struct plain *p = READ("}(\x8c\4sizeK\5\x8c\4nameN\x8c\4size\x8c\4sizeu.");
 	struct plain_value dict = tsi_plain_root(p);
 
@@ -780,9 +759,8 @@ static void test_find(void **state)
 /* ---- memory -------------------------------------------------------------------------------- */
 
 /* A thousand dicts of three keys: the keys are there once, the values in four words each. */
-static void test_keys_are_stored_once(void **state)
+TEST(test_keys_are_stored_once)
 {
-	(void)state;
 	struct bytes data = { 0 };
 
 	bytes_add_literal(&data, "(");
@@ -799,9 +777,8 @@ static void test_keys_are_stored_once(void **state)
 }
 
 /* A hundred references to one of less than 256 objects: a byte each, and what is read behind the last. */
-static void test_references_are_packed(void **state)
+TEST(test_references_are_packed)
 {
-	(void)state;
 	struct bytes data = { 0 };
 
 	bytes_add_literal(&data, "}\x94(");
@@ -821,7 +798,7 @@ static void test_references_are_packed(void **state)
 #define AGAIN(data, expected) GOOD("APPENDS", "(K\1q\0000K\2q\0010](" ITEMS "e" data, expected)
 
 /* Whatever happens between, before and after, each list has its own items. */
-static void test_repeated_lists(void **state)
+TEST(test_repeated_lists)
 {
 	static const struct pickle_case cases[] = {
 		AGAIN("](" ITEMS "et.", "([" SHOWN "], [" SHOWN "])"),
@@ -839,7 +816,6 @@ static void test_repeated_lists(void **state)
 	static const char to_dict[] = "K\1q\0K\2q\1](" ITEMS "e}(" ITEMS "e.";
 	static const char to_nothing[] = "K\1q\0K\2q\1](" ITEMS "e]((" ITEMS "e.";
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		check_dump(cases[i].opcode, cases[i].data, cases[i].length, cases[i].expected);
 	check_failure(to_dict, sizeof(to_dict) - 1, NULL, TSCOPE_E_DAMAGED,
@@ -867,12 +843,11 @@ static void add_list(struct bytes *data, uint32_t list)
 }
 
 /* More of them than are remembered at a time, three times over. */
-static void test_many_repeated_lists(void **state)
+TEST(test_many_repeated_lists)
 {
 	enum { LISTS = 9000, ROUNDS = 3 };
 	struct bytes data = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		add_number(&data, i * 1000);
 		bytes_add_literal(&data, "\x94\x30");
@@ -896,11 +871,10 @@ static void test_many_repeated_lists(void **state)
 }
 
 /* A hundred lists of the same nine small numbers: one takes three words and a header. */
-static void test_repeated_lists_share_memory(void **state)
+TEST(test_repeated_lists_share_memory)
 {
 	struct bytes data = { 0 };
 
-	(void)state;
 	bytes_add_literal(&data, "K\1q\0(");
 	for (uint32_t i = 0; i < 100; i++)
 		add_list(&data, 0);
@@ -920,9 +894,8 @@ static void test_repeated_lists_share_memory(void **state)
 
 /* ---- asking for what is not there --------------------------------------------------------- */
 
-static void test_absent(void **state)
+TEST(test_absent)
 {
-	(void)state;
 	struct plain *p =
 		READ("(NK\1G\x3f\xf0\0\0\0\0\0\0\x8c\1a]}\x88"
 		     "c__builtin__\ndict\n\x8a\x9\0\0\0\0\0\0\0\x80\0J\xff\xff\xff\xffK\0t.");
@@ -961,9 +934,8 @@ static void test_absent(void **state)
 	tsi_plain_free(p);
 }
 
-static void test_reals_of_integers(void **state)
+TEST(test_reals_of_integers)
 {
-	(void)state;
 	struct plain *p = READ("\x8a\x9\0\0\0\0\0\0\0\x80\0K\7\x86.");
 	struct plain_value root = tsi_plain_root(p);
 	double real = 0;
@@ -975,9 +947,8 @@ static void test_reals_of_integers(void **state)
 	tsi_plain_free(p);
 }
 
-static void test_kind_names(void **state)
+TEST(test_kind_names)
 {
-	(void)state;
 	for (int kind = PLAIN_ABSENT; kind <= PLAIN_DICT; kind++)
 		assert_non_null(tsi_plain_kind_name((enum plain_kind)kind));
 	assert_string_equal(tsi_plain_kind_name(PLAIN_DICT), "a dict");
@@ -1030,9 +1001,8 @@ static const struct limit_case limit_cases[] = {
 	      "SETITEMS: more than 4 values (limit: values)"),
 };
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(limit_cases); i++) {
 		const struct limit_case *c = &limit_cases[i];
 		for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b++) {
@@ -1071,11 +1041,10 @@ static enum tscope_status read_long_ones(int items, uint32_t pairs, struct tscop
 	return status;
 }
 
-static void test_limit_of_long_ones(void **state)
+TEST(test_limit_of_long_ones)
 {
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	assert_int_equal(read_long_ones(5000, 2000, &err), TSCOPE_OK); /* 5000 + 2 * 2000 */
 	assert_int_equal(read_long_ones(5000, 2001, &err), TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "SETITEMS: more than 9000 values (limit: values)");
@@ -1114,9 +1083,8 @@ static void add_all_kinds(struct bytes *data)
 	bytes_add_literal(data, "l.");
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-	(void)state;
 	struct bytes data = { 0 };
 
 	add_all_kinds(&data);
@@ -1136,11 +1104,10 @@ static void test_out_of_memory(void **state)
 	bytes_reset(&data);
 }
 
-static void test_no_error_wanted(void **state)
+TEST(test_no_error_wanted)
 {
 	static const char *const bad[] = { "", "?", "K", ".", "a", "cos\nsystem\n" };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(bad); i++) {
 		struct plain *p;
 		assert_true(read_with(&p, bad[i], strlen(bad[i]), NULL, 0, NULL) < 0);
@@ -1148,9 +1115,8 @@ static void test_no_error_wanted(void **state)
 }
 
 /* The error is the input's own. */
-static void test_damaged_input(void **state)
+TEST(test_damaged_input)
 {
-	(void)state;
 #if HAVE_ZLIB
 	struct tscope_error err = { 0 };
 	struct bytes packed = { 0 };
@@ -1162,43 +1128,4 @@ static void test_damaged_input(void **state)
 	assert_non_null(strstr(err.message, "gzip"));
 	bytes_reset(&packed);
 #endif
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_all_opcodes),
-		cmocka_unit_test(test_small),
-#if HAVE_ZLIB
-		cmocka_unit_test(test_compressed),
-#endif
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_stream_facts),
-		cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_grows_behind_references),
-		cmocka_unit_test(test_equal_texts),
-		cmocka_unit_test(test_is_no_tree),
-		cmocka_unit_test(test_packing),
-		cmocka_unit_test(test_long_lists),
-		cmocka_unit_test(test_dicts_of_many_keys),
-		cmocka_unit_test(test_dicts_alike),
-		cmocka_unit_test(test_keys_of_other_kinds),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_keys_are_stored_once),
-		cmocka_unit_test(test_references_are_packed),
-		cmocka_unit_test(test_repeated_lists),
-		cmocka_unit_test(test_many_repeated_lists),
-		cmocka_unit_test(test_repeated_lists_share_memory),
-		cmocka_unit_test(test_absent),
-		cmocka_unit_test(test_reals_of_integers),
-		cmocka_unit_test(test_kind_names),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_limit_of_long_ones),
-		cmocka_unit_test(test_out_of_memory),
-		cmocka_unit_test(test_no_error_wanted),
-		cmocka_unit_test(test_damaged_input),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

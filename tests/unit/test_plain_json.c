@@ -2,14 +2,11 @@
 /* The reader of plain data in JSON: its grammar, its numbers and texts, what it shares. */
 #include "decode/plain/plain_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "decode/plain/plain_share.h"
 #include "plain_reading.h"
 
@@ -89,9 +86,8 @@ static const struct plain_reading cases[] = {
 	PLAIN_BAD("{\"a\"", DAMAGED, 4, "JSON: truncated: expected a colon"),
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
-	(void)state;
 	plain_check_readings(reader, cases, TSI_COUNT_OF(cases));
 }
 
@@ -101,17 +97,15 @@ static const char document[] =
 	"null}]],"
 	" \"threshold\": -1.5e-3}";
 
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
-	(void)state;
 	plain_check_cuts(reader, document, sizeof(document) - 1, true);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
 	struct bytes data = { 0 };
 
-	(void)state;
 	/* Enough of everything that each array grows. */
 	bytes_add_literal(&data, "[");
 	for (int i = 0; i < 200; i++) {
@@ -130,14 +124,13 @@ static void test_allocations(void **state)
 }
 
 /* What follows the value: its line end is nobody's, all else is counted. */
-static void test_trailing_bytes(void **state)
+TEST(test_trailing_bytes)
 {
 	static const struct {
 		const char *text;
 		uint64_t trailing_bytes;
 	} trailing[] = { { "[1]", 0 }, { "[1] \n", 0 }, { "[1] \n[2]\n", 4 }, { "{}x", 1 } };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(trailing); i++) {
 		struct plain *p =
 			plain_read_good(reader, trailing[i].text, strlen(trailing[i].text));
@@ -158,14 +151,13 @@ static void check_limit(const char *data, size_t length, const struct plain_limi
 	assert_int_equal(err.offset, offset);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	static const struct plain_limits texts = { .max_text_bytes = 4 };
 	static const struct plain_limits objects = { .max_objects = 2 };
 	static const struct plain_limits values = { .max_values = 8 };
 	char deep[600];
 
-	(void)state;
 	check_limit("[\"abcde\"]", 9, &texts, "a text of more than 4 bytes (limit: text bytes)", 2);
 	check_limit("[12345]", 7, &texts, "a text of more than 4 bytes (limit: text bytes)", 1);
 	check_limit("[[],[],[]]", 10, &objects, "JSON: more than 2 objects (limit: objects)", 8);
@@ -183,13 +175,12 @@ static void test_limits(void **state)
 }
 
 /* More items than are packed at once: they come in portions of 8192 words. */
-static void test_long_containers(void **state)
+TEST(test_long_containers)
 {
 	enum { COUNT = 20000 };
 	struct bytes list = { 0 }, dict = { 0 };
 	int64_t number = 0;
 
-	(void)state;
 	for (int i = 0; i < COUNT; i++) {
 		char text[64];
 		bytes_add(&list, text,
@@ -225,12 +216,11 @@ static void test_long_containers(void **state)
 }
 
 /* A text of many blocks, with an escape at each end of one. */
-static void test_long_text(void **state)
+TEST(test_long_text)
 {
 	enum { LENGTH = 100000 };
 	static char text[LENGTH + 4] = "[\"";
 
-	(void)state;
 	for (size_t i = 2; i < LENGTH; i += 2) {
 		text[i] = i % 10 ? 'a' : '\\';
 		text[i + 1] = i % 10 ? 'b' : 'n';
@@ -256,7 +246,7 @@ static struct plain_value at(const struct plain *p, size_t entry, const char *ke
 }
 
 /* Equal stacks are one object, and so are their frames; nothing else is. */
-static void test_shared_frames(void **state)
+TEST(test_shared_frames)
 {
 	struct plain *p =
 		READ("[{\"frames\":[{\"name\":\"f\",\"line\":1},{\"name\":\"g\",\"line\":2}]},"
@@ -265,7 +255,6 @@ static void test_shared_frames(void **state)
 		     " {\"frames\":[]}, {\"frames\":[]},"
 		     " {\"blocks\":[{\"line\":1}]}, {\"blocks\":[{\"line\":1}]}]");
 
-	(void)state;
 	assert_int_equal(at(p, 0, "frames").word, at(p, 1, "frames").word);
 	assert_int_not_equal(at(p, 0, "frames").word, at(p, 2, "frames").word);
 	assert_int_equal(tsi_plain_item(p, at(p, 0, "frames"), 1).word,
@@ -278,7 +267,7 @@ static void test_shared_frames(void **state)
 }
 
 /* What is nearly equal stays apart: order, length, another value, another key. */
-static void test_different_frames(void **state)
+TEST(test_different_frames)
 {
 	static const char text[] =
 		"[{\"frames\":[1,2]},{\"frames\":[2,1]},{\"frames\":[1,2,2]},"
@@ -289,7 +278,6 @@ static void test_different_frames(void **state)
 	enum { ENTRIES = 13 };
 	struct plain *p = plain_read_good(reader, text, sizeof(text) - 1);
 
-	(void)state;
 	for (size_t i = 0; i < ENTRIES; i++)
 		for (size_t k = 0; k < i; k++)
 			assert_int_not_equal(at(p, i, "frames").word, at(p, k, "frames").word);
@@ -297,7 +285,7 @@ static void test_different_frames(void **state)
 }
 
 /* What would never be found again is not kept: a dict with a key twice, one of many keys. */
-static void test_unfindable_dicts(void **state)
+TEST(test_unfindable_dicts)
 {
 	enum { MANY = 200 };
 	struct plain_share share = { 0 };
@@ -305,7 +293,6 @@ static void test_unfindable_dicts(void **state)
 	struct plain plain;
 	uint32_t one = tsi_word_of_small(1), pairs[2 * MANY], object = 0;
 
-	(void)state;
 	tsi_graph_init(&plain, NULL, &err);
 	for (int i = 0; i < MANY; i++) {
 		pairs[2 * i] = tsi_word_of_small(i);
@@ -325,12 +312,11 @@ static void test_unfindable_dicts(void **state)
 }
 
 /* A thousand different stacks, each three times. */
-static void test_many_shared(void **state)
+TEST(test_many_shared)
 {
 	enum { STACKS = 1000, TIMES = 3 };
 	struct bytes data = { 0 };
 
-	(void)state;
 	bytes_add_literal(&data, "[");
 	for (int i = 0; i < STACKS * TIMES; i++) {
 		char text[128];
@@ -352,31 +338,11 @@ static void test_many_shared(void **state)
 	bytes_reset(&data);
 }
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
-	(void)state;
 	assert_true(reader->taste(TSI_STR("{")) > 0);
 	assert_true(reader->taste(TSI_STR("\xef\xbb\xbf \n[")) > 0);
 	assert_int_equal(reader->taste(TSI_STR("")), 0);
 	assert_int_equal(reader->taste(TSI_STR(" ")), 0);
 	assert_int_equal(reader->taste(TSI_STR("1")), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_allocations),
-		cmocka_unit_test(test_trailing_bytes),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_long_containers),
-		cmocka_unit_test(test_long_text),
-		cmocka_unit_test(test_shared_frames),
-		cmocka_unit_test(test_different_frames),
-		cmocka_unit_test(test_unfindable_dicts),
-		cmocka_unit_test(test_many_shared),
-		cmocka_unit_test(test_taste),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 /* The reader of snapshots in pages of torch's memory_viz. */
 #include "decode/plain/plain_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "plain_reading.h"
 
 extern const struct plain_reader tsi_plain_reader_page;
@@ -59,28 +56,25 @@ static const struct plain_reading cases[] = {
 		  "snapshot in an HTML page: no pickle: no byte"),
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
-	(void)state;
 	plain_check_readings(reader, cases, TSI_COUNT_OF(cases));
 }
 
 static const char page[] = PAGE("[" ENTRY(NUMBERS) "]");
 
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
-	(void)state;
 	plain_check_cuts(reader, page, sizeof(page) - 1, false);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	plain_check_allocations(reader, page, sizeof(page) - 1);
 }
 
 /* What is told of a page besides its snapshot. */
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	static const struct {
 		const char *page;
@@ -94,7 +88,6 @@ static void test_counts(void **state)
 		{ PAGE("[" ENTRY("gAROLk4A") "]"), 0, 2 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(counts); i++) {
 		struct plain *p = plain_read_good(reader, counts[i].page, strlen(counts[i].page));
 		assert_int_equal(tsi_plain_further_count(p), counts[i].further_count);
@@ -104,12 +97,11 @@ static void test_counts(void **state)
 }
 
 /* What is looked for may begin at any byte of a block. */
-static void test_places(void **state)
+TEST(test_places)
 {
 	static const char page_end[] = "<img src='data:image/png;base64,iVBO'>";
 	char text[256] = "<html>";
 
-	(void)state;
 	for (size_t filler = 0; filler < 64; filler++) {
 		memset(text + 6, ' ', filler);
 		memcpy(text + 6 + filler, page_end, sizeof(page_end));
@@ -121,20 +113,19 @@ static void test_places(void **state)
 	}
 }
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
 	static const struct plain_limits limits = { .max_text_bytes = 2 };
 	static const char text[] = "<html>\"base64\":\"gASMA/v/vpQu\"";
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	assert_null(plain_read(reader, text, sizeof(text) - 1, &limits, 0, &err));
 	assert_int_equal(err.status, TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "snapshot in an HTML page: SHORT_BINUNICODE: a text of "
 					 "more than 2 bytes (limit: text bytes)");
 }
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const struct {
 		const char *head;
@@ -150,18 +141,6 @@ static void test_taste(void **state)
 		{ "", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(heads); i++)
 		assert_int_equal(reader->taste(tsi_str_of(heads[i].head)) > 0, heads[i].is_page);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),       cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_allocations), cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_places),      cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_taste),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* How a pickle begins. What it holds is tested in test_pickle.c. */
 #include "decode/plain/plain_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "plain_reading.h"
 
 extern const struct plain_reader tsi_plain_reader_pickle;
@@ -18,7 +13,7 @@ static const struct plain_reader *const reader = &tsi_plain_reader_pickle;
 		literal, sizeof(literal) - 1                                                       \
 	}
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const struct str pickles[] = {
 		HEAD("\x80\4\x95"),
@@ -41,14 +36,13 @@ static void test_taste(void **state)
 		HEAD("ca\nb"),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(pickles); i++)
 		assert_true(reader->taste(pickles[i]) > 0);
 	for (size_t i = 0; i < TSI_COUNT_OF(others); i++)
 		assert_int_equal(reader->taste(others[i]), 0);
 }
 
-static void test_read(void **state)
+TEST(test_read)
 {
 	static const struct plain_limits limits = { .max_objects = 1 };
 	static const struct plain_reading cases[] = {
@@ -57,17 +51,7 @@ static void test_read(void **state)
 	};
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	plain_check_readings(reader, cases, TSI_COUNT_OF(cases));
 	assert_null(plain_read(reader, "]]a.", 4, &limits, 0, &err));
 	assert_int_equal(err.status, TSCOPE_E_LIMIT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_taste),
-		cmocka_unit_test(test_read),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

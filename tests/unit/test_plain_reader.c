@@ -2,14 +2,10 @@
 /* Which reader gets a document, and what is said of one that nobody reads. */
 #include "decode/plain/plain_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "config.h"
 #include "packed.h"
 
@@ -29,7 +25,7 @@ static enum tscope_status read_bytes(struct plain **p, const char **form, const 
 	return status;
 }
 
-static void test_forms(void **state)
+TEST(test_forms)
 {
 	static const struct {
 		const char *data;
@@ -50,7 +46,6 @@ static void test_forms(void **state)
 		{ BYTES("Iteration 0 f Peak FSDP memory stats: \n"), "text" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_error err = { 0 };
 		const char *form = NULL;
@@ -72,7 +67,7 @@ static void test_forms(void **state)
 #define ZIP_REMEDY "this build cannot read it: unpack it first, or build tscope with libarchive-dev"
 #endif
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 #define NOT_MEMORY                                                                                 \
 	"not a file about memory: expected a pickle, JSON, YAML, a page of torch's memory_viz, a " \
@@ -99,7 +94,6 @@ static void test_refused(void **state)
 		  "torch.save does; only plain data is read" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_error err = { 0 };
 		const char *form = NULL;
@@ -112,14 +106,13 @@ static void test_refused(void **state)
 }
 
 #if HAVE_ZLIB
-static void test_compressed(void **state)
+TEST(test_compressed)
 {
 	struct tscope_error err = { 0 };
 	struct bytes packed = { 0 };
 	const char *form = NULL;
 	struct plain *p;
 
-	(void)state;
 	bytes_add_gzip(&packed, "[7]", 3);
 	assert_int_equal(read_bytes(&p, &form, packed.data, packed.length, &err), TSCOPE_OK);
 	assert_int_equal(tsi_plain_length(p, tsi_plain_root(p)), 1);
@@ -129,13 +122,12 @@ static void test_compressed(void **state)
 #endif
 
 /* An input that breaks at once is no file of another kind. */
-static void test_broken_input(void **state)
+TEST(test_broken_input)
 {
 	struct tscope_error err = { 0 };
 	const char *form = NULL;
 	struct plain *p;
 
-	(void)state;
 #if HAVE_ZLIB
 	assert_int_equal(read_bytes(&p, &form, BYTES("\x1f\x8b\x08\0\0\0\0\0\0\3\xff"), &err),
 			 TSCOPE_E_DAMAGED);
@@ -144,17 +136,4 @@ static void test_broken_input(void **state)
 	assert_int_equal(read_bytes(&p, &form, BYTES("\x1f\x8b\x08\0\0\0\0\0\0\3\xff"), &err),
 			 TSCOPE_E_UNSUPPORTED);
 #endif
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_refused),
-#if HAVE_ZLIB
-		cmocka_unit_test(test_compressed),
-#endif
-		cmocka_unit_test(test_broken_input),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 /* The reader of memory trackers' logs, in lines and in tables, of older and newer Pythons. */
 #include "decode/plain/plain_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "plain_reading.h"
 
 extern const struct plain_reader tsi_plain_reader_tracker;
@@ -121,9 +118,8 @@ static const struct plain_reading cases[] = {
 		      "FSDP memory stats\""),
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
-	(void)state;
 	plain_check_readings(reader, cases, TSI_COUNT_OF(cases));
 }
 
@@ -132,20 +128,18 @@ static const char lines[] = PEAK("Device: cuda:0\n\tSharded Param: 1024 B\n")
 static const char table[] = PEAK("======  =======\nDevice  Buffer\n======  =======\n"
 				 "cpu     1024 B\ncuda:0  2048 B\n======  =======\n");
 
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
-	(void)state;
 	plain_check_cuts(reader, lines, sizeof(lines) - 1, false);
 	plain_check_cuts(reader, table, sizeof(table) - 1, false);
 }
 
 /* A cut between two bytes of a number must not make another number of it. */
-static void test_cut_numbers(void **state)
+TEST(test_cut_numbers)
 {
 	struct plain_value row, bytes;
 	int64_t number;
 
-	(void)state;
 	for (size_t cut = sizeof("Iteration 2 training_step Peak FSDP memory stats");
 	     cut < sizeof(table); cut++) {
 		struct plain *p = plain_read_good(reader, table, cut);
@@ -161,15 +155,14 @@ static void test_cut_numbers(void **state)
 	}
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	plain_check_allocations(reader, lines, sizeof(lines) - 1);
 	plain_check_allocations(reader, table, sizeof(table) - 1);
 }
 
 /* Of several reports the first is read. */
-static void test_further_reports(void **state)
+TEST(test_further_reports)
 {
 	static const char reports[] = PEAK("Device: a\n") MODULES(
 		"Device: b\n") "Iteration 3 training_step Peak FSDP memory stats: \nDevice: c\n"
@@ -180,7 +173,6 @@ static void test_further_reports(void **state)
 	struct plain *p = plain_read_good(reader, reports, sizeof(reports) - 1);
 	struct plain_value root = tsi_plain_root(p);
 
-	(void)state;
 	assert_int_equal(tsi_plain_length(p, tsi_plain_find(p, root, TSI_STR("peak"))), 1);
 	assert_int_equal(tsi_plain_length(p, tsi_plain_find(p, root, TSI_STR("modules"))), 2);
 	assert_int_equal(tsi_plain_further_count(p), 2);
@@ -188,12 +180,11 @@ static void test_further_reports(void **state)
 }
 
 /* More columns than are kept, and names of any length. */
-static void test_wide_table(void **state)
+TEST(test_wide_table)
 {
 	enum { COLUMNS = 100 };
 	struct bytes data = { 0 };
 
-	(void)state;
 	bytes_add_literal(&data, "Iteration 2 f Peak FSDP memory stats: \n");
 	for (int i = 0; i < COLUMNS; i++)
 		bytes_add_literal(&data, "====== ");
@@ -216,13 +207,12 @@ static void test_wide_table(void **state)
 	bytes_reset(&data);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	static const struct plain_limits texts = { .max_text_bytes = 60 };
 	static const struct plain_limits objects = { .max_objects = 3 };
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	assert_null(plain_read(reader, lines, sizeof(lines) - 1, &texts, 7, &err));
 	assert_int_equal(err.status, TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "a text of more than 60 bytes (limit: text bytes)");
@@ -231,22 +221,10 @@ static void test_limits(void **state)
 	assert_string_equal(err.message, "log: more than 3 texts (limit: texts)");
 }
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
-	(void)state;
 	assert_true(reader->taste(TSI_STR(PEAK(""))) > 0);
 	assert_true(reader->taste(TSI_STR("\n" MODULES(""))) > 0);
 	assert_int_equal(reader->taste(TSI_STR("Iteration 2 loss 0.5\n" PEAK(""))), 0);
 	assert_int_equal(reader->taste(TSI_STR("")), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),           cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_cut_numbers),     cmocka_unit_test(test_allocations),
-		cmocka_unit_test(test_further_reports), cmocka_unit_test(test_wide_table),
-		cmocka_unit_test(test_limits),          cmocka_unit_test(test_taste),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

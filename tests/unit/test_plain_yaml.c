@@ -2,13 +2,10 @@
 /* The reader of plain data in YAML: what finetuning-scheduler writes, and what is refused. */
 #include "decode/plain/plain_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "config.h"
 #include "plain_reading.h"
 
@@ -17,7 +14,7 @@ static const struct plain_reader *const reader = &tsi_plain_reader_yaml;
 
 #define DEFAULTDICT "!!python/object/apply:collections.defaultdict"
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const struct {
 		const char *head;
@@ -44,7 +41,6 @@ static void test_taste(void **state)
 		{ "", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(heads); i++)
 		if ((reader->taste(tsi_str_of(heads[i].head)) > 0) != heads[i].is_yaml)
 			fail_msg("%s", heads[i].head);
@@ -137,9 +133,8 @@ static const struct plain_reading cases[] = {
 	PLAIN_BAD("a: \xff\n", DAMAGED, 3, "YAML: invalid leading UTF-8 octet"),
 };
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
-	(void)state;
 	plain_check_readings(reader, cases, TSI_COUNT_OF(cases));
 }
 
@@ -151,24 +146,21 @@ static const char statistics[] = DEFAULTDICT "\n"
 					     "  0.f.0.start: *a\n";
 
 /* A block ends where the file does: many cuts leave a document. */
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
-	(void)state;
 	plain_check_cuts(reader, statistics, sizeof(statistics) - 1, false);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	plain_check_allocations(reader, statistics, sizeof(statistics) - 1);
 }
 
 /* Each list holds the one before it nine times: 9^30 leaves, were it a tree. */
-static void test_is_no_tree(void **state)
+TEST(test_is_no_tree)
 {
 	struct bytes data = { 0 };
 
-	(void)state;
 	bytes_add_literal(&data, "--- \na0: &a0 []\n");
 	for (int i = 1; i < 31; i++) {
 		char text[128];
@@ -199,14 +191,13 @@ static void check_limit(const char *data, size_t length, const struct plain_limi
 	assert_string_equal(err.message, message);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	static const struct plain_limits objects = { .max_objects = 2 };
 	static const struct plain_limits texts = { .max_text_bytes = 100000 };
 	static char long_text[400000];
 	char deep[600];
 
-	(void)state;
 	memset(deep, '[', sizeof(deep));
 	check_limit(deep, sizeof(deep), NULL,
 		    "YAML: line 1: values nested deeper than 512 (limit: nesting)");
@@ -237,12 +228,11 @@ static void test_limits(void **state)
 	tsi_plain_free(p);
 }
 
-static void test_further_documents(void **state)
+TEST(test_further_documents)
 {
 	static const char several[] = "--- [1]\n--- 2\n...\n--- 3\n";
 	struct plain *p = plain_read_good(reader, several, sizeof(several) - 1);
 
-	(void)state;
 	assert_int_equal(tsi_plain_length(p, tsi_plain_root(p)), 1);
 	assert_int_equal(tsi_plain_further_count(p), 2);
 	assert_int_equal(tsi_plain_trailing_bytes(p), 0);
@@ -251,33 +241,14 @@ static void test_further_documents(void **state)
 
 #else
 
-static void test_not_built_in(void **state)
+TEST(test_not_built_in)
 {
 	static const struct plain_reading one = PLAIN_REFUSED(
 		"--- {}", UNSUPPORTED,
 		"finetuning-scheduler's statistics (YAML): this build has no libyaml: give the "
 		".pickle beside the .yaml, or build tscope with libyaml-dev");
 
-	(void)state;
 	plain_check_readings(reader, &one, 1);
 }
 
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_taste),
-#if HAVE_YAML
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_allocations),
-		cmocka_unit_test(test_is_no_tree),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_further_documents),
-#else
-		cmocka_unit_test(test_not_built_in),
-#endif
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -6,14 +6,10 @@
 #include "decode/records/protobuf.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "tfevents_writer.h"
 
 static void put_field(FILE *out, const struct protobuf_field *field)
@@ -64,7 +60,7 @@ static void expect(struct str text, const char *expected)
 		literal, sizeof(literal) - 1                                                       \
 	}
 
-static void test_fields(void **state)
+TEST(test_fields)
 {
 	static const struct {
 		struct str text;
@@ -105,18 +101,16 @@ static void test_fields(void **state)
 		{ BYTES("\x88"), "broken" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		expect(cases[i].text, cases[i].expected);
 }
 
 /* A million groups, one in the other, cost no stack. */
-static void test_deep_groups(void **state)
+TEST(test_deep_groups)
 {
 	enum { DEPTH = 1000000 };
 	char *text = malloc(2 * (size_t)DEPTH + 2);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 0x0b, DEPTH);
 	memset(text + DEPTH, 0x0c, DEPTH);
@@ -126,12 +120,11 @@ static void test_deep_groups(void **state)
 	free(text);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	static const char *const expected[] = { "", "broken", "broken" };
 	struct bytes message = { 0 };
 
-	(void)state;
 	pb_varint(&message, 1, 300); /* of three bytes */
 	for (size_t length = 0; length < message.length; length++)
 		expect((struct str){ message.data, length }, expected[length]);
@@ -142,23 +135,10 @@ static void test_cut(void **state)
 	bytes_reset(&message);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-	(void)state;
 	assert_int_equal(tsi_little_endian("\x01\x02\x03\xff", 4), 0xff030201);
 	assert_int_equal(tsi_little_endian("\x01\x02", 1), 1);
 	assert_true(tsi_double_of_bits(UINT64_C(0x3ff8000000000000)) == 1.5);
 	assert_true(tsi_float_of_bits(UINT32_C(0xbfc00000)) == -1.5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_deep_groups),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

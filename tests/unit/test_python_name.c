@@ -2,18 +2,13 @@
 /* model/trace/python_name.c: functions of Python by the names that profilers write. */
 #include "model/trace/python_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-	(void)state;
 	static const struct {
 		const char *name, *function, *file;
 	} cases[] = {
@@ -56,9 +51,8 @@ static void test_parts(void **state)
 #define SITE "/usr/lib/python3.12/site-packages/"
 #define LOADER SITE "torch/utils/data/dataloader.py:701)"
 
-static void test_work(void **state)
+TEST(test_work)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum python_work work;
@@ -115,9 +109,8 @@ static void test_work(void **state)
 	}
 }
 
-static void test_user_frames(void **state)
+TEST(test_user_frames)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		bool is_user;
@@ -138,14 +131,4 @@ static void test_user_frames(void **state)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		if (tsi_is_user_frame(tsi_str_of(cases[i].name)) != cases[i].is_user)
 			fail_msg("%s", cases[i].name);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_work),
-		cmocka_unit_test(test_user_frames),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,11 @@
 /* Sorting and quantiles of nanoseconds. */
 #include "analyze/shared/quantile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "comm/latch.h"
 
-static void sorts_negative_before_positive(void **state)
+TEST(sorts_negative_before_positive)
 {
-	(void)state;
 	int64_t numbers[] = { 5, -3, INT64_MAX, 0, INT64_MIN, 5, -4 };
 	const int64_t expected[] = { INT64_MIN, -4, -3, 0, 5, 5, INT64_MAX };
 
@@ -26,9 +19,8 @@ static void sorts_negative_before_positive(void **state)
 	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_OK);
 }
 
-static void interpolates(void **state)
+TEST(interpolates)
 {
-	(void)state;
 	static const int64_t sorted[] = { 10, 20, 30, 40 };
 	static const struct {
 		size_t count;
@@ -47,9 +39,8 @@ static void interpolates(void **state)
 				 cases[i].expected);
 }
 
-static void finds_them_in_any_order(void **state)
+TEST(finds_them_in_any_order)
 {
-	(void)state;
 	int64_t numbers[101], sorted[101];
 
 	for (int64_t i = 0; i < 101; i++) {
@@ -65,17 +56,15 @@ static void finds_them_in_any_order(void **state)
 	assert_int_equal(tsi_find_quantile_ns(numbers, 0, 50), 0);
 }
 
-static void long_times_do_not_overflow(void **state)
+TEST(long_times_do_not_overflow)
 {
-	(void)state;
 	static const int64_t sorted[] = { 0, INT64_C(8000000000000000000) };
 
 	assert_int_equal(tsi_quantile_ns(sorted, 2, 99), INT64_C(7920000000000000000));
 }
 
-static void real_ones_are_not_rounded(void **state)
+TEST(real_ones_are_not_rounded)
 {
-	(void)state;
 	static const int64_t sorted[] = { 10, 20, 30, 40 };
 
 	assert_true(tsi_quantile(sorted, 0, 50) == 0);
@@ -83,16 +72,4 @@ static void real_ones_are_not_rounded(void **state)
 	assert_true(tsi_quantile(sorted, 4, 100) == 40);
 	assert_true(tsi_quantile(sorted, 2, 95) == 19.5); /* 10 + 10 × 0.95 */
 	assert_true(tsi_quantile(sorted, 4, 25) == 17.5); /* place 0.75 */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorts_negative_before_positive),
-		cmocka_unit_test(interpolates),
-		cmocka_unit_test(finds_them_in_any_order),
-		cmocka_unit_test(long_times_do_not_overflow),
-		cmocka_unit_test(real_ones_are_not_rounded),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 /* Which ranks are compared with one another. */
 #include "analyze/ranks/rank_roles.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "world_text.h"
 
@@ -33,9 +28,8 @@ static void check_roles(const char *what, const struct analysis_scope *scope, co
 	tsi_arena_deinit(&arena);
 }
 
-static void stages_that_are_said(void **state)
+TEST(stages_that_are_said)
 {
-	(void)state;
 	static const struct {
 		unsigned stage_count;
 		size_t rank_count;
@@ -113,9 +107,8 @@ static const struct {
 	  "01230123" },
 };
 
-static void what_ranks_do(void **state)
+TEST(what_ranks_do)
 {
-	(void)state;
 	struct tscope_analysis_options options = { 0 };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(worlds); i++) {
@@ -130,9 +123,8 @@ static void what_ranks_do(void **state)
 	}
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	struct test_world *w = test_world(PIPELINE(0, 1, 2, 3, "0,1", "1,2", "2,3"));
 	struct tscope_analysis_options options = { 0 };
 	struct analysis_scope scope = { .ranks = w->series,
@@ -151,15 +143,4 @@ static void memory_ends(void **state)
 		tsi_arena_deinit(&arena);
 	}
 	test_world_free(w);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stages_that_are_said),
-		cmocka_unit_test(what_ranks_do),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
 /* The tables of aligned steps: what goes in, and what a step computes. */
 #include "analyze/ranks/rank_steps.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "step_text.h"
 
@@ -18,9 +12,8 @@ static void check_numbers(const int64_t *numbers, const int64_t *expected, size_
 		assert_int_equal(numbers[i], expected[i]);
 }
 
-static void tables_of_common_steps(void **state)
+TEST(tables_of_common_steps)
 {
-	(void)state;
 	struct step_series ranks[2] = {
 		test_steps("1 forward=7\n"
 			   "2 data=1 forward=2 backward=3 optimizer=4 comm=5 compute=6 other=7\n"
@@ -66,9 +59,8 @@ static struct step_series traced_rank(bool has_split, uint32_t device_count)
 }
 
 /* Traces of hosts alone: who waits for others computes, as it seems. */
-static void waiting_that_no_trace_tells(void **state)
+TEST(waiting_that_no_trace_tells)
 {
-	(void)state;
 	static const struct {
 		bool is_of_trace;
 		uint32_t device_count;
@@ -97,9 +89,8 @@ static void waiting_that_no_trace_tells(void **state)
 }
 
 /* Waits are told where all ranks have them, of one device, of a trace. */
-static void waits_of_traces(void **state)
+TEST(waits_of_traces)
 {
-	(void)state;
 	static const struct {
 		bool has_split, is_of_trace;
 		uint32_t device_count;
@@ -129,9 +120,8 @@ static void waits_of_traces(void **state)
 	}
 }
 
-static void the_first_doubt(void **state)
+TEST(the_first_doubt)
 {
-	(void)state;
 	struct step_series ranks[3] = { { .is_of_trace = true },
 					{ .is_of_trace = true, .doubt = "one" },
 					{ .is_of_trace = true, .doubt = "two" } };
@@ -147,16 +137,4 @@ static void the_first_doubt(void **state)
 	assert_string_equal(tsi_ranks_doubt(ranks, 3),
 			    "times of some ranks are their own records and of others those of "
 			    "traces: they do not compare");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_of_common_steps),
-		cmocka_unit_test(waits_of_traces),
-		cmocka_unit_test(waiting_that_no_trace_tells),
-		cmocka_unit_test(the_first_doubt),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
 #include "diff/rank_sum.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #include "analyze/shared/chance.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { MAX_VALUES = 40 };
@@ -48,9 +45,8 @@ static void check_case(const struct rank_case *c)
 	check_near(result.high, c->expected.high);
 }
 
-static void small_samples_are_counted_out(void **state)
+TEST(small_samples_are_counted_out)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		/*
 		 * 2 of the 20 orders of three and three keep them apart. Differences: 7 8 8 9 9 9
@@ -88,9 +84,8 @@ static void small_samples_are_counted_out(void **state)
  * 3 5 7 8: a sum of 23, 5 above 18, and 1 + 1 + 2 + 3 orders are as far away above. The differences
  * are -3 -1 1 3, -1 1 3 5, 1 3 5 7, 3 5 7 9.
  */
-static void intervals_leave_out_what_is_rejected(void **state)
+TEST(intervals_leave_out_what_is_rejected)
 {
-	(void)state;
 	static const struct rank_case cases[] = {
 		/* 2 ÷ 70 = 0.029: the outermost differences. */
 		{ { 2, 4, 6, 8 }, { 5, 7, 9, 11 }, 4, 4, 0.03, { 0.2, 3, -3, 9 } },
@@ -110,9 +105,8 @@ static void intervals_leave_out_what_is_rejected(void **state)
  * 30 and 30 kept apart: b's sum is 450 above the expected one, twice that in doubled ranks. Their
  * variance is 30 × 30 × 61 ÷ 3 = 18300, four times as much with inflation 4.
  */
-static void many_values_are_normal(void **state)
+TEST(many_values_are_normal)
 {
-	(void)state;
 	static const double inflations[] = { 1, 4 };
 	int64_t a[30], b[30];
 
@@ -133,9 +127,8 @@ static void many_values_are_normal(void **state)
  * 0 10 … 190 and 45 55 … 235: of the 400 pairs b is larger in 5 + 6 + … + 20 + 4 × 20 = 280, 80
  * more than expected. The variance of doubled ranks is 20 × 20 × 41 ÷ 3.
  */
-static void the_normal_distribution_is_close(void **state)
+TEST(the_normal_distribution_is_close)
 {
-	(void)state;
 	int64_t a[20], b[20];
 
 	for (int i = 0; i < 20; i++) {
@@ -153,9 +146,8 @@ static void the_normal_distribution_is_close(void **state)
  * 39 of 0, and two above: kept apart, and by ties the normal distribution is so narrow that its
  * tail is 1e-9. Of the 820 orders of two and 39, though, two keep them apart.
  */
-static void no_chance_is_less_than_that_of_an_order(void **state)
+TEST(no_chance_is_less_than_that_of_an_order)
 {
-	(void)state;
 	int64_t a[39] = { 0 }, b[2] = { 5, 9 };
 	struct rank_sum_question question = { a, b, 39, 2, 0.05, 1 };
 
@@ -163,9 +155,8 @@ static void no_chance_is_less_than_that_of_an_order(void **state)
 	check_near(result.p_value, 2 / 820.0);
 }
 
-static void ties_of_all_leave_nothing_to_tell(void **state)
+TEST(ties_of_all_leave_nothing_to_tell)
 {
-	(void)state;
 	int64_t flat[41] = { 0 };
 	struct rank_sum_question question = { flat, flat, 41, 41, 0.05, 1 };
 
@@ -174,18 +165,16 @@ static void ties_of_all_leave_nothing_to_tell(void **state)
 	check_near(result.shift, 0);
 }
 
-static void differences_of_any_size_fit(void **state)
+TEST(differences_of_any_size_fit)
 {
-	(void)state;
 	static const struct rank_case wide = { { INT64_MIN }, { INT64_MAX },          1, 1,
 					       0.01,          { 1, 0x1p64, NAN, NAN } };
 
 	check_case(&wide);
 }
 
-static void least_p_values(void **state)
+TEST(least_p_values)
 {
-	(void)state;
 	check_near(tsi_rank_sum_least_p(5, 5), 2.0 / 252);
 	check_near(tsi_rank_sum_least_p(6, 6), 2.0 / 924);
 	check_near(tsi_rank_sum_least_p(2, 4), 2.0 / 15);
@@ -195,9 +184,8 @@ static void least_p_values(void **state)
 	assert_true(tsi_rank_sum_least_p(SIZE_MAX, SIZE_MAX) < 1e-290);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	static const int64_t a[] = { 1, 2 }, b[] = { 2, 4 };
 	struct rank_sum_question question = { a, b, 2, 2, 0.05, 1 };
 
@@ -210,21 +198,4 @@ static void memory_ends(void **state)
 		assert_true(!sweep.has_failed || result.p_value == 0);
 		tsi_arena_deinit(&scratch);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_samples_are_counted_out),
-		cmocka_unit_test(intervals_leave_out_what_is_rejected),
-		cmocka_unit_test(many_values_are_normal),
-		cmocka_unit_test(the_normal_distribution_is_close),
-		cmocka_unit_test(no_chance_is_less_than_that_of_an_order),
-		cmocka_unit_test(ties_of_all_leave_nothing_to_tell),
-		cmocka_unit_test(differences_of_any_size_fit),
-		cmocka_unit_test(least_p_values),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

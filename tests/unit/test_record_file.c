@@ -6,14 +6,10 @@
 #include "decode/records/record_file.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "tfevents_writer.h"
 
 static char *read_file(const void *data, size_t length, size_t block_bytes)
@@ -72,11 +68,10 @@ static struct bytes three_records(void)
 	return file;
 }
 
-static void test_records(void **state)
+TEST(test_records)
 {
 	struct bytes file = { 0 };
 
-	(void)state;
 	expect(&file, "");
 	file = three_records();
 	expect(&file, "good 0 good 5 good 3 ");
@@ -84,7 +79,7 @@ static void test_records(void **state)
 }
 
 /* Each byte changed: a length ends the file, anything else costs one record. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
 	static const size_t starts[] = { 0, 16, 37 };
 	static const char *const lengths[] = { "failed at 0", "good 0 failed at 16",
@@ -93,7 +88,6 @@ static void test_damage(void **state)
 						"good 0 good 5 bad " };
 	struct bytes file = three_records();
 
-	(void)state;
 	for (size_t i = 0; i < file.length; i++) {
 		size_t record = (i >= starts[1]) + (i >= starts[2]);
 		bool is_head = i - starts[record] < RECORD_HEAD_BYTES;
@@ -105,12 +99,11 @@ static void test_damage(void **state)
 	bytes_reset(&file);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct bytes file = three_records();
 	size_t whole = file.length;
 
-	(void)state;
 	for (size_t length = 0; length < whole; length++) {
 		file.length = length;
 		expect(&file, length == 0    ? ""
@@ -124,11 +117,10 @@ static void test_cut(void **state)
 }
 
 /* A length that no file has, with a checksum that fits. */
-static void test_hostile_length(void **state)
+TEST(test_hostile_length)
 {
 	static const uint64_t lengths[] = { UINT64_MAX, UINT64_C(1) << 63, RECORD_MAX_BYTES + 1 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		struct bytes file = { 0 };
 		unsigned char head[RECORD_HEAD_BYTES];
@@ -146,12 +138,11 @@ static void test_hostile_length(void **state)
 }
 
 /* As long as is handed out, and longer: it is checked all the same. */
-static void test_long_records(void **state)
+TEST(test_long_records)
 {
 	struct bytes file = { 0 };
 	char *data = calloc(RECORD_MAX_BYTES + 1, 1), *shown;
 
-	(void)state;
 	assert_non_null(data);
 	tfevents_add_record(&file, data, RECORD_MAX_BYTES);
 	tfevents_add_record(&file, data, RECORD_MAX_BYTES + 1);
@@ -170,12 +161,11 @@ static void test_long_records(void **state)
 	free(data);
 }
 
-static void test_event_files(void **state)
+TEST(test_event_files)
 {
 	struct bytes file = { 0 };
 	struct str bytes;
 
-	(void)state;
 	assert_false(tsi_is_event_file(TSI_STR("")));
 	tfevents_begin(&file, 1.5);
 	assert_true(tsi_is_event_file((struct str){ file.data, file.length }));
@@ -194,15 +184,4 @@ static void test_event_files(void **state)
 	assert_int_equal(bytes.length, 6);
 	assert_false(tsi_is_event_file((struct str){ file.data, file.length }));
 	bytes_reset(&file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records),      cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_cut),          cmocka_unit_test(test_hostile_length),
-		cmocka_unit_test(test_long_records), cmocka_unit_test(test_event_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,17 +9,12 @@
 #include "trace_builder.h"
 
 #include "base/attributes.h"
+#include "check.h"
 #include "report/json_parts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/tscope.h>
-
-#include <cmocka.h>
-
-static const char *testdata;
 
 /* A trace from a file of testdata/ to its analysis. */
 struct loaded {
@@ -94,26 +89,23 @@ static char *report_named(const char *name, const struct tscope_report_options *
 	return text;
 }
 
-static void test_color_changes_nothing_else(void **state)
+TEST(test_color_changes_nothing_else)
 {
-	(void)state;
 	check_colored_inputs(report_named, files, TSI_COUNT_OF(files));
 }
 
-static void test_lines_keep_the_width(void **state)
+TEST(test_lines_keep_the_width)
 {
-	(void)state;
 	check_input_widths(report_named, files, TSI_COUNT_OF(files));
 }
 
-static void test_ascii(void **state)
+TEST(test_ascii)
 {
-	(void)state;
 	check_ascii_inputs(report_named, files, TSI_COUNT_OF(files));
 }
 
 /* Names that would move the cursor, as JSON escapes and as raw bytes. */
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
 	static const char json[] =
 		"[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\\u001b[2J\\u009b\\u202e\\u0007\","
@@ -126,7 +118,6 @@ static void test_hostile_names(void **state)
 	static const size_t formats[] = { TSCOPE_REPORT_TEXT, TSCOPE_REPORT_JSON };
 	struct loaded file;
 
-	(void)state;
 	assert_int_equal(tscope_trace_open_memory(&file.trace, "\033]0;title\x07", json,
 						  sizeof(json) - 1, NULL, NULL),
 			 TSCOPE_OK);
@@ -145,13 +136,12 @@ static void test_hostile_names(void **state)
 }
 
 /* A document is whole or not printed at all. */
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
 	struct tscope_report_options options = { .format = TSCOPE_REPORT_TEXT,
 						 .extent = TSCOPE_REPORT_FULL };
 	struct loaded file;
 
-	(void)state;
 	load(&file, "two_steps.json");
 	const struct tscope_trace_report of_trace = { file.analysis, file.diagnosis, NULL, 0 };
 	struct alloc_sweep sweep = { 0 };
@@ -170,12 +160,11 @@ static void test_out_of_memory(void **state)
 	unload(&file);
 }
 
-static void test_top(void **state)
+TEST(test_top)
 {
 	struct loaded file;
 	char *cut, *whole;
 
-	(void)state;
 	load(&file, "two_steps.json");
 	cut = report(&file,
 		     &(struct tscope_report_options){ .format = TSCOPE_REPORT_JSON, .top = 1 });
@@ -191,12 +180,11 @@ static void test_top(void **state)
 	unload(&file);
 }
 
-static void test_brief(void **state)
+TEST(test_brief)
 {
 	struct loaded file;
 	char *text;
 
-	(void)state;
 	load(&file, "two_steps_cut.json");
 	text = report(&file, &(struct tscope_report_options){ .extent = TSCOPE_REPORT_BRIEF });
 	assert_non_null(strstr(text, "DAMAGED"));
@@ -207,9 +195,8 @@ static void test_brief(void **state)
 
 /* Each trace has gates of its own: at the end of its report, also of a brief one. */
 /* Compute of unknown phase stands there where it is more than 1 % of the compute line. */
-static void test_unknown_phase(void **state)
+TEST(test_unknown_phase)
 {
-	(void)state;
 	for (int64_t unknown_ns = 100; unknown_ns <= 101; unknown_ns++) {
 		struct test_trace *t = test_trace_new();
 		test_op(t, "aten::mm", 1, 0, 50);
@@ -227,7 +214,7 @@ static void test_unknown_phase(void **state)
 	}
 }
 
-static void test_gates(void **state)
+TEST(test_gates)
 {
 	static const struct tscope_gate_result gates[] = {
 		{ .expression = "steps.count>2",
@@ -259,7 +246,6 @@ static void test_gates(void **state)
 	struct loaded file;
 	char *text, *second;
 
-	(void)state;
 	load(&file, "cpu_only.json");
 	const struct tscope_trace_report reports[] = { { file.analysis, file.diagnosis, gates, 1 },
 						       { file.analysis, file.diagnosis, gates,
@@ -301,7 +287,7 @@ static char *json_of(const struct fact_values *facts, struct json_rows rows)
 }
 
 /* Which rows of a ranking, of one by groups and of a list stand there, and what is left out. */
-static void test_json_rows(void **state)
+TEST(test_json_rows)
 {
 	static const char *const rows[] = { "ka", "kb", "kc", "pp", "pq", "pr", "s1", "s2" };
 	static const struct {
@@ -319,7 +305,6 @@ static void test_json_rows(void **state)
 					       "breakdown.parts line=compute name=pq\n"
 					       "breakdown.parts line=data name=pr\n");
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char found[64] = "", left_out[64] = "", word[64];
 		char *text = json_of(&facts, cases[i].rows);
@@ -340,7 +325,7 @@ static void test_json_rows(void **state)
 }
 
 /* What is said of single facts stands with them, what is said of all once for all. */
-static void test_json_doubts(void **state)
+TEST(test_json_doubts)
 {
 	struct fact_values facts = fact_values("overlap.comm_ns 5\n"
 					       "! overlap the clock ran backwards\n"
@@ -349,7 +334,6 @@ static void test_json_doubts(void **state)
 					       "launches.launch_count 3\n");
 	char *text = json_of(&facts, (struct json_rows){ 0 });
 
-	(void)state;
 	assert_non_null(strstr(text, "    \"overlap\": {\n"
 				     "      \"reliability\": \"the clock ran backwards\",\n"
 				     "      \"doubts\": {\n"
@@ -362,12 +346,11 @@ static void test_json_doubts(void **state)
 }
 
 /* One trace as well as several is in runs[]. */
-static void test_json_shape(void **state)
+TEST(test_json_shape)
 {
 	struct tscope_report_options options = { .format = TSCOPE_REPORT_JSON };
 	struct loaded file;
 
-	(void)state;
 	load(&file, "cpu_only.json");
 	char *text = report(&file, &options);
 	assert_non_null(strstr(text, "\n  \"runs\": [\n    {\n      \"kind\": \"trace\",\n"));
@@ -376,13 +359,12 @@ static void test_json_shape(void **state)
 	unload(&file);
 }
 
-static void test_full_device(void **state)
+TEST(test_full_device)
 {
 	FILE *out = fopen("/dev/full", "w");
 	struct tscope_error err = { 0 };
 	struct loaded file;
 
-	(void)state;
 	if (!out)
 		skip();
 	load(&file, "two_steps.json");
@@ -396,11 +378,10 @@ static void test_full_device(void **state)
 	unload(&file);
 }
 
-static void test_format_parse(void **state)
+TEST(test_format_parse)
 {
 	size_t format = TSCOPE_REPORT_TEXT;
 
-	(void)state;
 	assert_true(tscope_report_format_parse("json", &format));
 	assert_int_equal(format, TSCOPE_REPORT_JSON);
 	assert_true(tscope_report_format_parse("text", &format));
@@ -428,9 +409,8 @@ static void check_names(const struct tscope_fact_def *defs, size_t count)
 	}
 }
 
-static void test_definitions_fit_json(void **state)
+TEST(test_definitions_fit_json)
 {
-	(void)state;
 	for (size_t i = 0; i < tscope_analyzer_count(); i++) {
 		const struct tscope_analyzer_def *def = tscope_analyzer(i);
 
@@ -438,28 +418,4 @@ static void test_definitions_fit_json(void **state)
 		for (size_t j = 0; j < def->table_count; j++)
 			check_names(def->tables[j].columns, def->tables[j].column_count);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_color_changes_nothing_else),
-		cmocka_unit_test(test_lines_keep_the_width),
-		cmocka_unit_test(test_ascii),
-		cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_out_of_memory),
-		cmocka_unit_test(test_top),
-		cmocka_unit_test(test_brief),
-		cmocka_unit_test(test_unknown_phase),
-		cmocka_unit_test(test_gates),
-		cmocka_unit_test(test_json_doubts),
-		cmocka_unit_test(test_json_shape),
-		cmocka_unit_test(test_json_rows),
-		cmocka_unit_test(test_full_device),
-		cmocka_unit_test(test_format_parse),
-		cmocka_unit_test(test_definitions_fit_json),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,15 +10,11 @@
 #include "report/section.h"
 #include "report_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/tscope.h>
 
-#include <cmocka.h>
-
-static const char *testdata;
+#include "check.h"
 
 /* ---- sections over facts ---- */
 
@@ -95,9 +91,8 @@ static void check(const struct section_case *cases, size_t count)
 	"explanation.parts line=exposed_comm kind=collective part='all_reduce in group 2' "        \
 	"change=slower a_ns=10000000 b_ns=13000000 change_ns=3000000\n"
 
-static void the_head_says_how_much_and_why(void **state)
+TEST(the_head_says_how_much_and_why)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_put_changes, SLOWER, false,
 		  "\n SLOWER the mean step is 13.00 ms (13.0 %) slower, significant (p < "
@@ -138,9 +133,8 @@ static void the_head_says_how_much_and_why(void **state)
 }
 
 /* How the first line is to be read: which way, by how much, and which steps it is of. */
-static void the_first_line_cannot_be_misread(void **state)
+TEST(the_first_line_cannot_be_misread)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		/* FASTER has no second sign. */
 		{ tsi_put_changes,
@@ -216,9 +210,8 @@ static void the_first_line_cannot_be_misread(void **state)
 	"explanation.parts line=compute part=sgd change=same change_ns=0\n"
 
 /* A part that has nine tenths of the line stands for it, a lesser one for its own share only. */
-static void a_part_stands_for_its_share(void **state)
+TEST(a_part_stands_for_its_share)
 {
-	(void)state;
 	static const char first[] = "\n SLOWER the mean step is 100.0 µs (10.0 %) slower, "
 				    "significant (p < 0.0001):\n a "
 				    "typical step takes 90.00 µs to 110.0 µs more\n";
@@ -242,9 +235,8 @@ static void a_part_stands_for_its_share(void **state)
 }
 
 /* A large line that is not certain comes before a small one that is; the whole may be noise. */
-static void size_comes_before_certainty(void **state)
+TEST(size_comes_before_certainty)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_put_changes,
 		  "setup_changes.has_same_device no\nsetup_changes.has_same_work yes\n"
@@ -285,9 +277,8 @@ static void size_comes_before_certainty(void **state)
 }
 
 /* An operator is not at fault for Python before it, a function of Python is. */
-static void what_the_host_was_inside_is_named(void **state)
+TEST(what_the_host_was_inside_is_named)
 {
-	(void)state;
 #define STALLED                                                                                    \
 	"step_change.verdict undecided\nstep_change.change_ns 2000000\nstep_change.a_count 2\n"    \
 	"step_change.b_count 2\nexplanation.a_ns 9000000\n"                                        \
@@ -316,9 +307,8 @@ static void what_the_host_was_inside_is_named(void **state)
 	}
 }
 
-static void the_head_does_not_call_noise_a_change(void **state)
+TEST(the_head_does_not_call_noise_a_change)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_put_changes,
 		  "step_change.verdict same\nfact_changes.compared_count 312\n"
@@ -355,9 +345,8 @@ static void the_head_does_not_call_noise_a_change(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void an_explanation_names_lines_and_parts(void **state)
+TEST(an_explanation_names_lines_and_parts)
 {
-	(void)state;
 	static const char ranks[] = "explanation.a_rank 2\nexplanation.b_rank 2\n"
 				    "explanation.is_one_rank yes\n"
 				    "explanation.rank_excess_ns 9000000\nexplanation.rest_ns 20\n";
@@ -388,9 +377,8 @@ static void an_explanation_names_lines_and_parts(void **state)
 }
 
 /* Noise is not explained, but where all is asked for. */
-static void noise_has_no_explanation(void **state)
+TEST(noise_has_no_explanation)
 {
-	(void)state;
 	static const char noise[] = "step_change.verdict no_change\nexplanation.change_ns 5\n"
 				    "explanation.lines line=host.comm a_ns=1 b_ns=6 change_ns=5 "
 				    "verdict=no_change\n";
@@ -407,9 +395,8 @@ static void noise_has_no_explanation(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void work_that_changed_is_listed(void **state)
+TEST(work_that_changed_is_listed)
 {
-	(void)state;
 	static const char kernels[] =
 		"kernel_changes.new_count 1\nkernel_changes.more_calls_count 1\n"
 		"kernel_changes.replaced_count 1\nkernel_changes.is_cut yes\n"
@@ -474,9 +461,8 @@ static void work_that_changed_is_listed(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void ranks_that_changed_are_listed(void **state)
+TEST(ranks_that_changed_are_listed)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_section_rank_changes,
 		  "rank_changes.changed_count 1\n"
@@ -511,9 +497,8 @@ static void ranks_that_changed_are_listed(void **state)
 	"rank_changes.list rank=2 verdict=changed a_ns=100 b_ns=140 change_ns=40 a_own_ns=90 "     \
 	"b_own_ns=130 own_change_ns=40\n"
 
-static void one_rank_that_changed_is_told_first(void **state)
+TEST(one_rank_that_changed_is_told_first)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_put_changes, ONE_RANK, false,
 		  "\n SLOWER rank 2 alone: the mean step is 40 ns (40.0 %) slower, significant "
@@ -533,9 +518,8 @@ static void one_rank_that_changed_is_told_first(void **state)
 }
 
 /* Of more ranks than there is room for those with the largest change are shown. */
-static void the_ranks_that_changed_most_are_shown(void **state)
+TEST(the_ranks_that_changed_most_are_shown)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_section_rank_changes,
 		  "rank_changes.changed_count 5\n"
@@ -556,9 +540,8 @@ static void the_ranks_that_changed_most_are_shown(void **state)
 }
 
 /* Kernels of several ranks are those of the rank that is explained. */
-static void work_says_which_rank_it_is_of(void **state)
+TEST(work_says_which_rank_it_is_of)
 {
-	(void)state;
 	static const char work[] =
 		"kernel_changes.new_count 1\n"
 		"kernel_changes.list change=new name=gelu b_calls_per_step=1 b_step_ns=5 "
@@ -584,9 +567,8 @@ static void work_says_which_rank_it_is_of(void **state)
 	}
 }
 
-static void memory_that_changed_is_listed(void **state)
+TEST(memory_that_changed_is_listed)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_section_memory_changes,
 		  "allocation_changes.change_bytes 1048576\n"
@@ -631,9 +613,8 @@ static void memory_that_changed_is_listed(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void what_is_not_the_same_again_is_told(void **state)
+TEST(what_is_not_the_same_again_is_told)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_section_reproducibility,
 		  "reproducibility.is_reproducible no\nreproducibility.identical_trajectory no\n"
@@ -660,9 +641,8 @@ static void what_is_not_the_same_again_is_told(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void findings_are_told_by_what_became_of_them(void **state)
+TEST(findings_are_told_by_what_became_of_them)
 {
-	(void)state;
 	static const struct section_case cases[] = {
 		{ tsi_section_finding_changes,
 		  "finding_changes.new_count 1\nfinding_changes.worse_count 1\n"
@@ -698,9 +678,8 @@ static void findings_are_told_by_what_became_of_them(void **state)
 }
 
 /* What nothing tests is told where the step changed, and by 5 % or more. */
-static void untested_figures_are_told_with_a_change(void **state)
+TEST(untested_figures_are_told_with_a_change)
 {
-	(void)state;
 	static const char facts[] =
 		"fact_changes.list fact=efficiency.mfu unit=ratio a=0.4 b=0.3 difference=-0.1 "
 		"ratio=-0.25 verdict=not_tested\n"
@@ -719,9 +698,8 @@ static void untested_figures_are_told_with_a_change(void **state)
 	check(cases, TSI_COUNT_OF(cases));
 }
 
-static void other_figures_are_told_once(void **state)
+TEST(other_figures_are_told_once)
 {
-	(void)state;
 	static const char facts[] =
 		/* In the head, in MEMORY, or no matter. */
 		"fact_changes.list fact=step_time.mean_ns unit=ns a=5 b=9 difference=4 ratio=0.8 "
@@ -749,9 +727,8 @@ static void other_figures_are_told_once(void **state)
 }
 
 /* Figures as absurd as a saved report may hold them. */
-static void absurd_figures_are_printed(void **state)
+TEST(absurd_figures_are_printed)
 {
-	(void)state;
 	static void (*const sections[])(const struct panel *panel) = {
 		tsi_put_changes,
 		tsi_section_explanation,
@@ -838,9 +815,8 @@ static const char *behind_sides(const char *text)
 	return b + 1;
 }
 
-static void reports_keep_what_is_asked_of_them(void **state)
+TEST(reports_keep_what_is_asked_of_them)
 {
-	(void)state;
 	static const unsigned widths[] = { 40, 60, 80, 120 };
 
 	for (size_t pair = 0; pair < TSI_COUNT_OF(pairs); pair++) {
@@ -868,7 +844,7 @@ static void reports_keep_what_is_asked_of_them(void **state)
 }
 
 /* Ids of facts that the document composes are empty without memory: it is refused as a whole. */
-static void a_report_without_memory_is_refused(void **state)
+TEST(a_report_without_memory_is_refused)
 {
 	static const enum tscope_report_extent extents[] = { TSCOPE_REPORT_SCREEN,
 							     TSCOPE_REPORT_FULL };
@@ -876,7 +852,6 @@ static void a_report_without_memory_is_refused(void **state)
 	const char *const paths[] = { before, after };
 	struct tscope_diff *diff;
 
-	(void)state;
 	snprintf(before, sizeof(before), "%s/run_before", testdata);
 	snprintf(after, sizeof(after), "%s/run_after", testdata);
 	assert_int_equal(tscope_diff_open(&diff, paths, NULL, NULL), TSCOPE_OK);
@@ -899,35 +874,4 @@ static void a_report_without_memory_is_refused(void **state)
 		}
 	}
 	tscope_diff_free(diff);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_head_says_how_much_and_why),
-		cmocka_unit_test(the_first_line_cannot_be_misread),
-		cmocka_unit_test(a_part_stands_for_its_share),
-		cmocka_unit_test(size_comes_before_certainty),
-		cmocka_unit_test(what_the_host_was_inside_is_named),
-		cmocka_unit_test(the_head_does_not_call_noise_a_change),
-		cmocka_unit_test(an_explanation_names_lines_and_parts),
-		cmocka_unit_test(noise_has_no_explanation),
-		cmocka_unit_test(work_that_changed_is_listed),
-		cmocka_unit_test(ranks_that_changed_are_listed),
-		cmocka_unit_test(one_rank_that_changed_is_told_first),
-		cmocka_unit_test(the_ranks_that_changed_most_are_shown),
-		cmocka_unit_test(work_says_which_rank_it_is_of),
-		cmocka_unit_test(memory_that_changed_is_listed),
-		cmocka_unit_test(what_is_not_the_same_again_is_told),
-		cmocka_unit_test(findings_are_told_by_what_became_of_them),
-		cmocka_unit_test(untested_figures_are_told_with_a_change),
-		cmocka_unit_test(other_figures_are_told_once),
-		cmocka_unit_test(absurd_figures_are_printed),
-		cmocka_unit_test(reports_keep_what_is_asked_of_them),
-		cmocka_unit_test(a_report_without_memory_is_refused),
-	};
-
-	assert_int_equal(argc, 2);
-	testdata = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,13 +8,10 @@
 #include "report/reporter.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct tscope_value integer(int64_t value)
 {
@@ -106,7 +103,7 @@ static char *render(const struct doc *doc, const struct tscope_report_options *o
 	return text;
 }
 
-static void the_page_escapes_every_text(void **state)
+TEST(the_page_escapes_every_text)
 {
 	static const char hostile[] = "</script><img onerror='x\x1b'>";
 	struct doc doc = { 0 };
@@ -114,7 +111,6 @@ static void the_page_escapes_every_text(void **state)
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	tsi_doc_name(&doc, DOC_PART, hostile, hostile);
 	tsi_doc_line(&doc, DOC_DIAGNOSTIC, DOC_BAD, hostile, "%s", hostile);
 	tsi_doc_meter(&doc, &(struct doc_meter){ .label = hostile, .part = 1, .whole = 2 });
@@ -132,7 +128,7 @@ static void the_page_escapes_every_text(void **state)
 	tsi_arena_deinit(&doc.arena);
 }
 
-static void the_text_renderer_lays_it_out(void **state)
+TEST(the_text_renderer_lays_it_out)
 {
 	static const char expected[] = "run/\\x1btrace.json\n"
 				       "DAMAGED  gzip member 1: truncated\n"
@@ -157,7 +153,6 @@ static void the_text_renderer_lays_it_out(void **state)
 	struct doc doc = { 0 };
 	char *text;
 
-	(void)state;
 	build(&doc);
 	assert_int_equal(tsi_arena_status(&doc.arena, NULL), TSCOPE_OK);
 	text = render(&doc, &(struct tscope_report_options){ .ascii = true, .width = 48 });
@@ -171,12 +166,11 @@ static void the_text_renderer_lays_it_out(void **state)
 }
 
 /* What another renderer needs: values with their units, and texts as the input has them. */
-static void it_keeps_values_and_raw_texts(void **state)
+TEST(it_keeps_values_and_raw_texts)
 {
 	const struct doc_node *node;
 	struct doc doc = { 0 };
 
-	(void)state;
 	build(&doc);
 	node = doc.first;
 	assert_int_equal(node->kind, DOC_NODE_NAME);
@@ -194,9 +188,8 @@ static void it_keeps_values_and_raw_texts(void **state)
 	tsi_arena_deinit(&doc.arena);
 }
 
-static void running_out_of_memory_is_told_at_the_end(void **state)
+TEST(running_out_of_memory_is_told_at_the_end)
 {
-	(void)state;
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct doc doc = { 0 };
@@ -224,7 +217,7 @@ static void write_no_facts(FILE *out, const struct report_subject *subject,
 	(void)options;
 }
 
-static void a_reporter_without_its_slot_is_refused(void **state)
+TEST(a_reporter_without_its_slot_is_refused)
 {
 	static const struct reporter sound = { .format = { .name = "sound", .readers = "tests" },
 					       .write = write_nothing };
@@ -235,7 +228,6 @@ static void a_reporter_without_its_slot_is_refused(void **state)
 	const struct reporter *reporters[] = { &sound, &sound };
 	struct tscope_error err;
 
-	(void)state;
 	assert_int_equal(tsi_check_reporters(reporters, 2, &err), TSCOPE_OK);
 	assert_int_equal(tscope_report_check(&err), TSCOPE_OK);
 	reporters[1] = &empty;
@@ -248,11 +240,10 @@ static void a_reporter_without_its_slot_is_refused(void **state)
 					 ".write_facts; it needs one");
 }
 
-static void formats_are_known_by_name(void **state)
+TEST(formats_are_known_by_name)
 {
 	size_t count = 0, format;
 
-	(void)state;
 	while (tscope_report_format(count)) {
 		assert_true(tscope_report_format_parse(tscope_report_format(count)->name, &format));
 		assert_int_equal(format, count);
@@ -262,18 +253,4 @@ static void formats_are_known_by_name(void **state)
 	assert_string_equal(tscope_report_format(TSCOPE_REPORT_TEXT)->name, "text");
 	assert_string_equal(tscope_report_format(TSCOPE_REPORT_JSON)->name, "json");
 	assert_null(tscope_report_format(SIZE_MAX));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_page_escapes_every_text),
-		cmocka_unit_test(the_text_renderer_lays_it_out),
-		cmocka_unit_test(it_keeps_values_and_raw_texts),
-		cmocka_unit_test(running_out_of_memory_is_told_at_the_end),
-		cmocka_unit_test(a_reporter_without_its_slot_is_refused),
-		cmocka_unit_test(formats_are_known_by_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

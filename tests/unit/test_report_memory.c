@@ -8,16 +8,11 @@
 #include "report_text.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/tscope.h>
-
-#include <cmocka.h>
-
-static const char *testdata;
 
 /* A file of testdata/ with what is said of it. */
 struct loaded {
@@ -97,26 +92,23 @@ static char *report_named(const char *name, const struct tscope_report_options *
 	return text;
 }
 
-static void test_color_changes_nothing_else(void **state)
+TEST(test_color_changes_nothing_else)
 {
-	(void)state;
 	check_colored_inputs(report_named, files, TSI_COUNT_OF(files));
 }
 
-static void test_lines_keep_the_width(void **state)
+TEST(test_lines_keep_the_width)
 {
-	(void)state;
 	check_input_widths(report_named, files, TSI_COUNT_OF(files));
 }
 
-static void test_ascii(void **state)
+TEST(test_ascii)
 {
-	(void)state;
 	check_ascii_inputs(report_named, files, TSI_COUNT_OF(files));
 }
 
 /* Names that would move the cursor, as they stand on a stack. */
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
 	static const char json[] =
 		"{\"segments\":[{\"device\":0,\"address\":4096,\"total_size\":2097152,"
@@ -129,7 +121,6 @@ static void test_hostile_names(void **state)
 	static const size_t formats[] = { TSCOPE_REPORT_TEXT, TSCOPE_REPORT_JSON };
 	struct loaded file;
 
-	(void)state;
 	assert_int_equal(tscope_memory_open_memory(&file.memory, "\033]0;title\x07", json,
 						   sizeof(json) - 1, NULL, NULL),
 			 TSCOPE_OK);
@@ -146,7 +137,7 @@ static void test_hostile_names(void **state)
 }
 
 /* Retries of a snapshot in JSON are at most so many: it repeats a stack that a pickle shares. */
-static void test_retries_of_json(void **state)
+TEST(test_retries_of_json)
 {
 	static const char json[] =
 		"{\"segments\":[],\"device_traces\":[["
@@ -159,7 +150,6 @@ static void test_retries_of_json(void **state)
 	struct tscope_gate_result result;
 	struct loaded file;
 
-	(void)state;
 	assert_int_equal(
 		tscope_memory_open_memory(&file.memory, "test", json, sizeof(json) - 1, NULL, NULL),
 		TSCOPE_OK);
@@ -171,7 +161,7 @@ static void test_retries_of_json(void **state)
 }
 
 /* More rows than any report has by itself: 150 sites, the last of them the largest. */
-static void test_many_rows(void **state)
+TEST(test_many_rows)
 {
 	enum { SITES = 150 };
 	char *facts = NULL, *text;
@@ -179,7 +169,6 @@ static void test_many_rows(void **state)
 	FILE *out = open_memstream(&facts, &length);
 	struct loaded file;
 
-	(void)state;
 	assert_non_null(out);
 	fputs("snapshot.live_at_peak_count 1\nsnapshot.device_count 1\n", out);
 	for (int i = 0; i < SITES; i++)
@@ -208,12 +197,11 @@ static void test_many_rows(void **state)
 }
 
 /* Several files are elements of runs[] in their order. */
-static void test_json_shape(void **state)
+TEST(test_json_shape)
 {
 	struct tscope_report_options options = { .format = TSCOPE_REPORT_JSON };
 	struct loaded file;
 
-	(void)state;
 	load(&file, "fsdp_mem_rank_0_training_step_1.log");
 	struct tscope_memory_report two[] = { report_of(&file), report_of(&file) };
 	char *text = report_all(two, 2, &options);
@@ -225,13 +213,12 @@ static void test_json_shape(void **state)
 	unload(&file);
 }
 
-static void test_full_device(void **state)
+TEST(test_full_device)
 {
 	FILE *out = fopen("/dev/full", "w");
 	struct tscope_error err = { 0 };
 	struct loaded file;
 
-	(void)state;
 	if (!out)
 		skip();
 	load(&file, "oom.pickle");
@@ -404,12 +391,11 @@ static const struct section_case {
 	  true, "● GROWTH  -2.00 KiB live, 0 B reserved since before.pickle\n\n●" },
 };
 
-static void test_sections(void **state)
+TEST(test_sections)
 {
 	struct tscope_memory_report made;
 	struct loaded file;
 
-	(void)state;
 	load(&file, "oom.pickle");
 	made = report_of(&file);
 	for (size_t i = 0; i < TSI_COUNT_OF(section_cases); i++) {
@@ -435,24 +421,4 @@ static void test_sections(void **state)
 		fact_values_free(&facts);
 	}
 	unload(&file);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_color_changes_nothing_else),
-		cmocka_unit_test(test_lines_keep_the_width),
-		cmocka_unit_test(test_ascii),
-		cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_retries_of_json),
-		cmocka_unit_test(test_many_rows),
-		cmocka_unit_test(test_json_shape),
-		cmocka_unit_test(test_full_device),
-		cmocka_unit_test(test_sections),
-	};
-
-	if (argc < 2)
-		return 2;
-	testdata = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

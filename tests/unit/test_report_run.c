@@ -7,18 +7,13 @@
 
 #include "base/attributes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/tscope.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "config.h"
-
-static const char *testdata;
 
 /* A run from a folder to its gates. */
 struct judged {
@@ -87,15 +82,13 @@ static char *report_named(const char *name, const struct tscope_report_options *
 	return text;
 }
 
-static void test_color_changes_nothing_else(void **state)
+TEST(test_color_changes_nothing_else)
 {
-	(void)state;
 	check_colored_inputs(report_named, runs, TSI_COUNT_OF(runs));
 }
 
-static void test_lines_keep_the_width(void **state)
+TEST(test_lines_keep_the_width)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(runs); i++) {
 		struct judged run;
 
@@ -113,9 +106,8 @@ static void test_lines_keep_the_width(void **state)
 	}
 }
 
-static void test_ascii(void **state)
+TEST(test_ascii)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(runs); i++) {
 		char *text = report_named(
 			runs[i], &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL,
@@ -127,7 +119,7 @@ static void test_ascii(void **state)
 }
 
 /* What each report must say, and what it must not. */
-static void test_contents(void **state)
+TEST(test_contents)
 {
 	static const struct {
 		const char *run;
@@ -216,7 +208,6 @@ static void test_contents(void **state)
 #endif
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct judged run;
 		char *text;
@@ -232,7 +223,7 @@ static void test_contents(void **state)
 	}
 }
 
-static void test_pipeline(void **state)
+TEST(test_pipeline)
 {
 	static const struct tscope_run_options options = {
 		.analysis = { .pipeline_stages = 2, .microbatches = 4 },
@@ -241,7 +232,6 @@ static void test_pipeline(void **state)
 	const char *paths[] = { path };
 	struct judged run;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/run_sick", testdata);
 	assert_int_equal(tscope_run_open(&run.run, paths, 1, &options, NULL), TSCOPE_OK);
 	judge(&run);
@@ -253,7 +243,7 @@ static void test_pipeline(void **state)
 	unload(&run);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
 	static const struct {
 		const char *run, *there;
@@ -269,7 +259,6 @@ static void test_json(void **state)
 		{ "run_healthy", "\"findings\": []" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_report_options options = { .format = TSCOPE_REPORT_JSON };
 		struct judged run;
@@ -313,7 +302,7 @@ static void remove_hostile_run(const char *folder)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
 	static const char *const forbidden[] = { "\033", "\x07", "\xC2\x9B", "\xE2\x80\xAE",
 						 "\xFF" };
@@ -321,7 +310,6 @@ static void test_hostile_names(void **state)
 	char folder[1024];
 	struct judged run;
 
-	(void)state;
 	write_hostile_run(folder, sizeof(folder));
 	open_path(&run, folder);
 	for (size_t i = 0; i < TSI_COUNT_OF(formats); i++) {
@@ -339,13 +327,12 @@ static void test_hostile_names(void **state)
 	remove_hostile_run(folder);
 }
 
-static void test_full_device(void **state)
+TEST(test_full_device)
 {
 	FILE *out = fopen("/dev/full", "w");
 	struct tscope_error err = { 0 };
 	struct judged run;
 
-	(void)state;
 	if (!out)
 		skip();
 	load(&run, "run_healthy");
@@ -358,21 +345,4 @@ static void test_full_device(void **state)
 	assert_string_equal(err.message, "cannot write the report");
 	fclose(out);
 	unload(&run);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_color_changes_nothing_else),
-		cmocka_unit_test(test_lines_keep_the_width),
-		cmocka_unit_test(test_ascii),
-		cmocka_unit_test(test_contents),
-		cmocka_unit_test(test_pipeline),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_full_device),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

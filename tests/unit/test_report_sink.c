@@ -3,15 +3,13 @@
 #include "report/parts.h"
 #include "report/sink.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 static const struct escape of_xml = { "<&\\", (const char *const[]){ "&lt;", "&amp;", "[bs]" } };
 
-static void escapes_leave_neither_markup_nor_what_is_unsafe(void **state)
+TEST(escapes_leave_neither_markup_nor_what_is_unsafe)
 {
 	static const struct {
 		const char *text, *expected;
@@ -27,7 +25,6 @@ static void escapes_leave_neither_markup_nor_what_is_unsafe(void **state)
 		{ "\xEF\xB7\x90\xFF", "[bs]ufdd0[bs]xff" }, /* no character, no UTF-8 */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char *text = NULL;
 		size_t length = 0;
@@ -44,7 +41,7 @@ static void escapes_leave_neither_markup_nor_what_is_unsafe(void **state)
 	}
 }
 
-static void a_frame_names_its_line(void **state)
+TEST(a_frame_names_its_line)
 {
 	static const struct {
 		const char *frame, *file; /* NULL: none */
@@ -62,7 +59,6 @@ static void a_frame_names_its_line(void **state)
 		{ NULL, NULL, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct str file = { 0 };
 		unsigned line = 0;
@@ -74,14 +70,4 @@ static void a_frame_names_its_line(void **state)
 		assert_true(tsi_str_equal(file, tsi_str_of(cases[i].file)));
 		assert_int_equal(line, cases[i].line);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(escapes_leave_neither_markup_nor_what_is_unsafe),
-		cmocka_unit_test(a_frame_names_its_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Resident memory over time: few points of many records, and whether it keeps growing. */
 #include "model/memory/resident.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 static struct arena arena; /* of the series at hand */
@@ -28,11 +22,10 @@ static void forget(struct resident *resident)
 	*resident = (struct resident){ 0 };
 }
 
-static void records_are_points(void **state)
+TEST(records_are_points)
 {
 	struct resident resident = { 0 };
 
-	(void)state;
 	add(&resident, 0, 500);
 	add(&resident, 10, 900);
 	add(&resident, 10, 700);
@@ -51,11 +44,10 @@ static void records_are_points(void **state)
  * to record 8192), then 2048 at four and 452 more: (10000 − 8192) ÷ 4 = 452. Record i has i
  * bytes, so point p is of 4p to 4p + 3.
  */
-static void many_records_make_few_points(void **state)
+TEST(many_records_make_few_points)
 {
 	struct resident resident = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 10000; i++)
 		add(&resident, i, (uint64_t)i);
 	assert_int_equal(resident.count, 2048 + 452);
@@ -69,7 +61,7 @@ static void many_records_make_few_points(void **state)
 	forget(&resident);
 }
 
-static void what_cannot_be_is_not_taken(void **state)
+TEST(what_cannot_be_is_not_taken)
 {
 	static const struct resident_record bad[] = {
 		{ 99, 1, 0 },
@@ -79,7 +71,6 @@ static void what_cannot_be_is_not_taken(void **state)
 	};
 	struct resident resident = { 0 };
 
-	(void)state;
 	add(&resident, 100, 5);
 	for (size_t i = 0; i < TSI_COUNT_OF(bad); i++)
 		assert_false(tsi_resident_add(&resident, &bad[i], &arena));
@@ -134,7 +125,7 @@ static int64_t fall(int second)
  * The first eighth begins at second 80, the lowest of the last one is of second 149: 79.5 +
  * 7 · 9.9375 = 149.06, so 150. They are 7 · 9.9375 s = 69.5625 s apart.
  */
-static void what_keeps_growing_rises_in_each_part(void **state)
+TEST(what_keeps_growing_rises_in_each_part)
 {
 	static const struct {
 		int64_t (*bytes_of)(int second);
@@ -149,7 +140,6 @@ static void what_keeps_growing_rises_in_each_part(void **state)
 		{ fall, 5000 - 890, -700, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct resident resident = fill(cases[i].bytes_of);
 		struct resident_growth growth;
@@ -164,12 +154,11 @@ static void what_keeps_growing_rises_in_each_part(void **state)
 }
 
 /* Nothing was recorded between second 85 and 150: nobody knows. */
-static void a_gap_tells_nothing(void **state)
+TEST(a_gap_tells_nothing)
 {
 	struct resident resident = { 0 };
 	struct resident_growth growth;
 
-	(void)state;
 	assert_false(tsi_resident_growth(&resident, &growth));
 	for (int i = 0; i < 160; i++)
 		if (i < 85 || i > 150)
@@ -187,12 +176,11 @@ static void a_gap_tells_nothing(void **state)
 }
 
 /* The ends of what numbers can be. */
-static void absurd_times_are_no_trap(void **state)
+TEST(absurd_times_are_no_trap)
 {
 	struct resident resident = { 0 };
 	struct resident_growth growth;
 
-	(void)state;
 	for (int i = 0; i <= 64; i++)
 		add(&resident, INT64_MAX / 1000000 / 64 * i, i % 2 ? INT64_MAX : 0);
 	assert_true(tsi_resident_growth(&resident, &growth));
@@ -201,30 +189,14 @@ static void absurd_times_are_no_trap(void **state)
 	forget(&resident);
 }
 
-static void memory_may_end(void **state)
+TEST(memory_may_end)
 {
 	const struct resident_record record = { 0, 1, 0 };
 	struct resident resident = { 0 };
 
-	(void)state;
 	fail_alloc_at(1);
 	tsi_resident_add(&resident, &record, &arena);
 	assert_true(fail_alloc_stop());
 	assert_true(arena.has_failed);
 	forget(&resident);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_are_points),
-		cmocka_unit_test(many_records_make_few_points),
-		cmocka_unit_test(what_cannot_be_is_not_taken),
-		cmocka_unit_test(what_keeps_growing_rises_in_each_part),
-		cmocka_unit_test(a_gap_tells_nothing),
-		cmocka_unit_test(absurd_times_are_no_trap),
-		cmocka_unit_test(memory_may_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,12 @@
 #include "analyze/shared/robust.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
-static void the_median_is_the_mean_of_the_middle(void **state)
+TEST(the_median_is_the_mean_of_the_middle)
 {
-	(void)state;
 	static const struct {
 		double numbers[5];
 		size_t count;
@@ -57,9 +51,8 @@ static void check_spikes(const struct spike_case *test)
 	assert_string_equal(marks, test->marks);
 }
 
-static void a_spike_towers_above_those_before(void **state)
+TEST(a_spike_towers_above_those_before)
 {
-	(void)state;
 	static const struct spike_case cases[] = {
 		{ { 0 }, "" },
 		/* Nothing deviates: half above the median is the limit. */
@@ -81,9 +74,8 @@ static void a_spike_towers_above_those_before(void **state)
 		check_spikes(&cases[i]);
 }
 
-static void what_is_not_finite_is_neither_spike_nor_history(void **state)
+TEST(what_is_not_finite_is_neither_spike_nor_history)
 {
-	(void)state;
 	static const struct spike_case cases[] = {
 		{ { 1, 1, 1, 1, 1, NAN, INFINITY, 9, 9 }, "........x" },
 		{ { 1, 1, 1, 1, 1, 1, INFINITY, NAN, -INFINITY, 9 }, ".........x" },
@@ -93,9 +85,8 @@ static void what_is_not_finite_is_neither_spike_nor_history(void **state)
 		check_spikes(&cases[i]);
 }
 
-static void only_twelve_values_are_looked_back_at(void **state)
+TEST(only_twelve_values_are_looked_back_at)
 {
-	(void)state;
 	/*
 	 * The 14th value looks at six of 200 and six of 100: the median 150 deviates by 50.
 	 * With the first 100 as well they would be a majority, above which 151 is a spike.
@@ -120,9 +111,8 @@ static void check_slopes(const double *values, size_t count, double robust, doub
 	tsi_arena_deinit(&arena);
 }
 
-static void a_slope_joins_the_medians_of_both_ends(void **state)
+TEST(a_slope_joins_the_medians_of_both_ends)
 {
-	(void)state;
 	static const double few[] = { 1, 9, 3 };
 	double line[40];
 
@@ -139,9 +129,8 @@ static void a_slope_joins_the_medians_of_both_ends(void **state)
 	check_slopes(line, 40, 180.0 / 39, 5);
 }
 
-static void the_ends_have_medians(void **state)
+TEST(the_ends_have_medians)
 {
-	(void)state;
 	static const double values[] = {
 		1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 20
 	};
@@ -157,9 +146,8 @@ static void the_ends_have_medians(void **state)
 	tsi_arena_deinit(&arena);
 }
 
-static void memory_may_end(void **state)
+TEST(memory_may_end)
 {
-	(void)state;
 	static const double values[] = { 1, 2, 3 };
 	struct arena arena = { 0 };
 
@@ -168,19 +156,4 @@ static void memory_may_end(void **state)
 	assert_true(fail_alloc_stop());
 	assert_true(arena.has_failed);
 	tsi_arena_deinit(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_median_is_the_mean_of_the_middle),
-		cmocka_unit_test(a_spike_towers_above_those_before),
-		cmocka_unit_test(what_is_not_finite_is_neither_spike_nor_history),
-		cmocka_unit_test(only_twelve_values_are_looked_back_at),
-		cmocka_unit_test(a_slope_joins_the_medians_of_both_ends),
-		cmocka_unit_test(the_ends_have_medians),
-		cmocka_unit_test(memory_may_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "rule_check.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
 #define TREND(trend, count)                                                                        \
 	"convergence.loss_trend " trend "\n"                                                       \
@@ -40,7 +41,7 @@ static const struct rule_case cases[] = {
 	  "CONVERGENCE.NO_PROGRESS=high", "high: the loss does not fall" },
 };
 
-int main(void)
+TEST(rules_say_what_they_should)
 {
-	return test_rule_cases(cases, TSI_COUNT_OF(cases));
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }

@@ -3,6 +3,7 @@
 #include "rule_check.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
 static const struct rule_case cases[] = {
 	{ "CROSS.CORRELATED_INSTABILITY", FIRES,
@@ -42,7 +43,7 @@ static const struct rule_case cases[] = {
 	  "norm or memory beside their time" },
 };
 
-int main(void)
+TEST(rules_say_what_they_should)
 {
-	return test_rule_cases(cases, TSI_COUNT_OF(cases));
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }

@@ -2,14 +2,8 @@
 /* Rules on what the device does: idle time, copies, kernels. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 /* Two steps of 100 ms on one device: a line of n ms in all is n ÷ 200 of the step. */
 #define STEPS "step_time.mean_ns 100000000\nbudget.wall_total_ns 200000000\n"
@@ -474,14 +468,13 @@ static const struct rule_case cases[] = {
 	  "skipped: no kernels.tensor_core_ns: it needs a trace with kernels" },
 };
 
-static void rules_on_the_device(void **state)
+TEST(rules_on_the_device)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
 /* By the reason with most to win. */
-static void advice_follows_what_is_slow(void **state)
+TEST(advice_follows_what_is_slow)
 {
 	static const struct advice_case advised[] = {
 		{ "KERNEL.NO_TENSOR_CORES", SHAPES FP32("no", 60000000, 48000000, 6000000),
@@ -521,12 +514,11 @@ static void advice_follows_what_is_slow(void **state)
 		  "--dtype float16" },
 	};
 
-	(void)state;
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
 }
 
 /* Rules that do not blame a gap show the longest kernels, copies and intervals behind them. */
-static void findings_show_places(void **state)
+TEST(findings_show_places)
 {
 	static const struct {
 		const char *facts;
@@ -546,7 +538,6 @@ static void findings_show_places(void **state)
 		  700, 9 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(shown); i++) {
 		struct fact_values facts = fact_values(shown[i].facts);
 		struct tscope_diagnosis *diagnosis;
@@ -560,15 +551,4 @@ static void findings_show_places(void **state)
 		tscope_diagnosis_free(diagnosis);
 		fact_values_free(&facts);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(findings_show_places),
-		cmocka_unit_test(rules_on_the_device),
-		cmocka_unit_test(advice_follows_what_is_slow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* DIST.*: what many ranks do to each other. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 #define LOST(ratio)                                                                                \
 	"distributed.n_steps 60\n"                                                                 \
@@ -313,17 +308,15 @@ static const struct rule_case cases[] = {
 	{ "DIST.PIPELINE_BUBBLE", CHANGED, BUBBLE("0.25"), "DIST.PIPELINE_BUBBLE.bubble=0.3", "" },
 };
 
-static void rules_say_what_they_should(void **state)
+TEST(rules_say_what_they_should)
 {
-	(void)state;
 	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 #define LATE(cause) STEPS SLOW("5", "0.08", "1") COST("1", "0.02") CAUSE("5", cause, "x")
 
-static void advice_is_about_the_cause(void **state)
+TEST(advice_is_about_the_cause)
 {
-	(void)state;
 	static const struct advice_case advised[] = {
 		{ "DIST.STRAGGLER", LATE("slow_clock"), "temperature and power limit" },
 		{ "DIST.STRAGGLER", LATE("slow_kernels"), "kernels.by_name" },
@@ -373,14 +366,4 @@ static void advice_is_about_the_cause(void **state)
 	};
 
 	check_rule_advice(advised, sizeof(advised) / sizeof(advised[0]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-		cmocka_unit_test(advice_is_about_the_cause),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

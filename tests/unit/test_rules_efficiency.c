@@ -2,14 +2,8 @@
 /* EFFICIENCY.*: how much of the time is well spent. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define ONE_RANK "one rank's trace cannot separate waiting for slower ranks from transfer"
 #define TOP(line, ratio)                                                                           \
@@ -241,13 +235,12 @@ static const struct rule_case cases[] = {
 	  "skipped: logged_efficiency.mfu_factor is not reliable: a lower bound" },
 };
 
-static void rules_say_what_they_should(void **state)
+TEST(rules_say_what_they_should)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
-static void advice_fits_what_is_known(void **state)
+TEST(advice_fits_what_is_known)
 {
 	static const struct advice_case advised[] = {
 		{ "EFFICIENCY.LOW_MFU", TOP("compute_overhead", "0.3") MFU("0.4"),
@@ -288,12 +281,11 @@ static void advice_fits_what_is_known(void **state)
 		  "these FLOPs did run" },
 	};
 
-	(void)state;
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
 }
 
 /* Names and shapes of any length and form. */
-static void operators_are_named_in_few_words(void **state)
+TEST(operators_are_named_in_few_words)
 {
 #define NAMED(name, shape)                                                                         \
 	TOP("compute_overhead", "0.3") MFU("0.4") SPAN OPERATOR(name, shape, "40", "0.33")
@@ -320,17 +312,5 @@ static void operators_are_named_in_few_words(void **state)
 		  SAYS("my_namespace::an_operator_with_a_name_of_some_ 8") },
 	};
 
-	(void)state;
 	check_rule_cases(named, TSI_COUNT_OF(named));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-		cmocka_unit_test(advice_fits_what_is_known),
-		cmocka_unit_test(operators_are_named_in_few_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,10 @@
 /* What all rules share: their list, changes by the user, merging, ranking and what is not evaluated. */
 #include "rules/rule.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "fact_values.h"
 #include "fail_alloc.h"
 
@@ -66,9 +60,8 @@ static void check_findings(const char *lines, const char *change, const char *ex
 	fact_values_free(&facts);
 }
 
-static void the_list_has_the_ids_of_the_definitions(void **state)
+TEST(the_list_has_the_ids_of_the_definitions)
 {
-	(void)state;
 	static const char *const ids[] = {
 #define RULE(name, id) id,
 #include "rules/rule_list.h"
@@ -85,9 +78,8 @@ static void the_list_has_the_ids_of_the_definitions(void **state)
 	assert_null(tscope_rule_find(""));
 }
 
-static void definitions_are_complete(void **state)
+TEST(definitions_are_complete)
 {
-	(void)state;
 	struct fact_values none = fact_values("");
 
 	for (size_t i = 0; i < tscope_rule_count(); i++) {
@@ -110,9 +102,8 @@ static void definitions_are_complete(void **state)
 	fact_values_free(&none);
 }
 
-static void changes_are_checked(void **state)
+TEST(changes_are_checked)
 {
-	(void)state;
 	static const struct {
 		const char *change, *message; /* NULL: it is taken */
 	} cases[] = {
@@ -161,9 +152,8 @@ static void changes_are_checked(void **state)
 	}
 }
 
-static void a_wrong_change_is_no_diagnosis(void **state)
+TEST(a_wrong_change_is_no_diagnosis)
 {
-	(void)state;
 	const char *const changes[] = { "MEMORY.GROWTH=off", "MEMORY.GROWTH=loud" };
 	const struct tscope_rule_options options = { changes, 2 };
 	struct fact_values facts = fact_values(DATA_STALL);
@@ -197,9 +187,8 @@ static void check_reason(const char *lines, const char *change, const char *id,
 	fact_values_free(&facts);
 }
 
-static void what_is_not_evaluated_says_why(void **state)
+TEST(what_is_not_evaluated_says_why)
 {
-	(void)state;
 	check_reason("", NULL, "DIST.EXPOSED_COMM",
 		     "no overlap.exposed_comm_ratio: it needs a trace with communication on a "
 		     "device");
@@ -228,9 +217,8 @@ static void what_is_not_evaluated_says_why(void **state)
 		     "no step_time.cv: it needs complete steps");
 }
 
-static void nothing_at_all_fires_nothing(void **state)
+TEST(nothing_at_all_fires_nothing)
 {
-	(void)state;
 	struct fact_values facts = fact_values("");
 	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
 
@@ -243,9 +231,8 @@ static void nothing_at_all_fires_nothing(void **state)
 	tscope_diagnosis_free(NULL);
 }
 
-static void the_last_change_holds(void **state)
+TEST(the_last_change_holds)
 {
-	(void)state;
 	const char *const changes[] = {
 		"DIST.EXPOSED_COMM=off",
 		"DIST.EXPOSED_COMM.threshold=0.9",
@@ -264,9 +251,8 @@ static void the_last_change_holds(void **state)
 	fact_values_free(&facts);
 }
 
-static void a_rule_with_details_speaks_for_a_summary(void **state)
+TEST(a_rule_with_details_speaks_for_a_summary)
 {
-	(void)state;
 	struct fact_values facts = fact_values(DATA_STALL);
 	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
 
@@ -296,9 +282,8 @@ static void a_rule_with_details_speaks_for_a_summary(void **state)
 }
 
 /* A kernel or two are no basis for more than a remark, unless the user says so. */
-static void few_device_events_are_too_little_to_judge_by(void **state)
+TEST(few_device_events_are_too_little_to_judge_by)
 {
-	(void)state;
 	check_findings(DATA_STALL "integrity.device_event_count 29\n", NULL,
 		       "low TIMING.DATALOADER_BOUND 30000000\n");
 	check_findings(DATA_STALL "integrity.device_event_count 29\n",
@@ -310,9 +295,8 @@ static void few_device_events_are_too_little_to_judge_by(void **state)
 }
 
 /* 0.3 of the steps of 100 ms are exposed transfer; an overlap wins less, by simulation. */
-static void a_simulation_stands_against_estimates(void **state)
+TEST(a_simulation_stands_against_estimates)
 {
-	(void)state;
 	static const struct {
 		const char *gain;
 		int64_t recoverable_ns;
@@ -343,9 +327,8 @@ static void a_simulation_stands_against_estimates(void **state)
 }
 
 /* Transfer wins more, but where ranks wait longer for a late one, that one has to be mended first. */
-static void the_late_rank_stands_before_transfer(void **state)
+TEST(the_late_rank_stands_before_transfer)
 {
-	(void)state;
 	static const char late[] =
 		"distributed.n_steps 60\ndistributed.slow_ranks rank=5 excess_ratio=0.5 "
 		"gain_ns=20000000\n"
@@ -383,9 +366,8 @@ static void the_late_rank_stands_before_transfer(void **state)
 }
 
 /* Products of TF32, of unaligned and of aligned sizes: each kind is won back by its own finding. */
-static void products_of_other_kinds_add_up(void **state)
+TEST(products_of_other_kinds_add_up)
 {
-	(void)state;
 	static const char products[] =
 		"device_busy.span_ns 100000000\nstep_time.mean_ns 100000000\nbudget.wall_total_ns "
 		"100000000\n"
@@ -408,9 +390,8 @@ static void products_of_other_kinds_add_up(void **state)
 }
 
 /* Steps vary since a rank stalls: a third of what that costs on average is its gain, or less. */
-static void a_rank_that_stalls_explains_jitter(void **state)
+TEST(a_rank_that_stalls_explains_jitter)
 {
-	(void)state;
 	static const char jitter[] =
 		"step_time.count 50\nstep_time.cv 0.6\nstep_time.p95_p50_ratio 2\n"
 		"step_time.mean_ns 110000000\nstep_time.p50_ns 100000000\n"
@@ -435,9 +416,8 @@ static void a_rank_that_stalls_explains_jitter(void **state)
 }
 
 /* So do steps in which a rank held the others up. */
-static void a_rank_that_held_others_up_explains_jitter(void **state)
+TEST(a_rank_that_held_others_up_explains_jitter)
 {
-	(void)state;
 	static const char held_up[] =
 		"step_time.count 50\nstep_time.cv 0.6\nstep_time.p95_p50_ratio 2\n"
 		"step_time.mean_ns 110000000\nstep_time.p50_ns 100000000\n"
@@ -456,9 +436,8 @@ static void a_rank_that_held_others_up_explains_jitter(void **state)
 }
 
 /* The mean rank waits 10 of 100 ms for data: a late loader explains 5 of it, or more. */
-static void a_late_loader_explains_waiting_for_data(void **state)
+TEST(a_late_loader_explains_waiting_for_data)
 {
-	(void)state;
 	static const char late[] =
 		"step_time.mean_ns 100000000\nidle.data_ns 10000000\ndistributed.n_steps 50\n"
 		"distributed.world_size 8\ndistributed.slow_gain_ns 40000000\n"
@@ -481,9 +460,8 @@ static void a_late_loader_explains_waiting_for_data(void **state)
  * Of a step of 100 ms 30 are late launches, and two findings of one cause ask for 30 of them; the
  * data loader's 50 come out of a line that holds 20.
  */
-static void gains_add_up_to_no_more_than_the_step(void **state)
+TEST(gains_add_up_to_no_more_than_the_step)
 {
-	(void)state;
 	struct gain_ledger ledger;
 	struct fact_values facts = fact_values("step_time.mean_ns 100\nbudget.wall_total_ns 1000\n"
 					       "budget.launch_stall_total_ns 300\n"
@@ -512,9 +490,8 @@ static void gains_add_up_to_no_more_than_the_step(void **state)
 }
 
 /* A share of 0.9 is severe, but with 2 ms of 100 to win neither the first nor of weight. */
-static void the_gain_decides_on_order_and_severity(void **state)
+TEST(the_gain_decides_on_order_and_severity)
 {
-	(void)state;
 	check_findings("step_time.mean_ns 100000000\nstep_time.phase.data_ratio 0.90\n"
 		       "step_time.phase.data_ns 2000000\ncallbacks.step_ratio 0.06\n"
 		       "callbacks.profiler_ratio 0\ncallbacks.in_step_ns_per_step 6000000\n"
@@ -524,9 +501,8 @@ static void the_gain_decides_on_order_and_severity(void **state)
 		       "low TIMING.DATALOADER_BOUND 2000000\n");
 }
 
-static void bandwidth_seen_from_one_rank_is_less_certain(void **state)
+TEST(bandwidth_seen_from_one_rank_is_less_certain)
 {
-	(void)state;
 	struct fact_values facts =
 		fact_values("collectives.total_ns 1000000000\ncollectives.bytes 67108864\n"
 			    "collectives.by_size kind=all_reduce on_host=no total_ns=900000000 "
@@ -542,17 +518,15 @@ static void bandwidth_seen_from_one_rank_is_less_certain(void **state)
 	fact_values_free(&facts);
 }
 
-static void a_capture_of_a_graph_wins_nothing(void **state)
+TEST(a_capture_of_a_graph_wins_nothing)
 {
-	(void)state;
 	check_findings("launches.launch_count 100\nlaunches.captured_count 90\n"
 		       "launches.is_capture yes\n",
 		       NULL, "high TRACE.CAPTURE\n");
 }
 
-static void of_equal_ones_the_earlier_tells_the_other(void **state)
+TEST(of_equal_ones_the_earlier_tells_the_other)
 {
-	(void)state;
 	check_findings(DATA_STALL, "EFFICIENCY.RECOVERABLE=med",
 		       "med TIMING.DATALOADER_BOUND 30000000\n");
 	check_findings(DATA_STALL, "TIMING.DATALOADER_BOUND=off",
@@ -568,9 +542,8 @@ static void of_equal_ones_the_earlier_tells_the_other(void **state)
 		       "low EFFICIENCY.RECOVERABLE\n");
 }
 
-static void findings_are_ranked(void **state)
+TEST(findings_are_ranked)
 {
-	(void)state;
 	/* In the list: OPTIMIZER_HEAVY, JITTER (10 ms less 6), LOAD_IMBALANCE, FRAGMENTATION, GROWTH. */
 	check_findings("step_time.phase.optimizer_ratio 0.2\n"
 		       "step_time.phase.optimizer_ns 20000000\n"
@@ -594,9 +567,8 @@ static void findings_are_ranked(void **state)
 		       "low MEMORY.FRAGMENTATION\n");
 }
 
-static void failing_allocations(void **state)
+TEST(failing_allocations)
 {
-	(void)state;
 	const char *change = "TIMING.JITTER=off";
 	const struct tscope_rule_options options = { &change, 1 };
 	struct fact_values facts = fact_values(DATA_STALL);
@@ -613,34 +585,4 @@ static void failing_allocations(void **state)
 		tscope_diagnosis_free(diagnosis);
 	}
 	fact_values_free(&facts);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_list_has_the_ids_of_the_definitions),
-		cmocka_unit_test(definitions_are_complete),
-		cmocka_unit_test(changes_are_checked),
-		cmocka_unit_test(a_wrong_change_is_no_diagnosis),
-		cmocka_unit_test(what_is_not_evaluated_says_why),
-		cmocka_unit_test(nothing_at_all_fires_nothing),
-		cmocka_unit_test(the_last_change_holds),
-		cmocka_unit_test(a_rule_with_details_speaks_for_a_summary),
-		cmocka_unit_test(few_device_events_are_too_little_to_judge_by),
-		cmocka_unit_test(a_simulation_stands_against_estimates),
-		cmocka_unit_test(the_late_rank_stands_before_transfer),
-		cmocka_unit_test(a_rank_that_stalls_explains_jitter),
-		cmocka_unit_test(a_rank_that_held_others_up_explains_jitter),
-		cmocka_unit_test(a_late_loader_explains_waiting_for_data),
-		cmocka_unit_test(products_of_other_kinds_add_up),
-		cmocka_unit_test(gains_add_up_to_no_more_than_the_step),
-		cmocka_unit_test(the_gain_decides_on_order_and_severity),
-		cmocka_unit_test(a_capture_of_a_graph_wins_nothing),
-		cmocka_unit_test(bandwidth_seen_from_one_rank_is_less_certain),
-		cmocka_unit_test(of_equal_ones_the_earlier_tells_the_other),
-		cmocka_unit_test(findings_are_ranked),
-		cmocka_unit_test(failing_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

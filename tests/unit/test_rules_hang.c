@@ -3,6 +3,7 @@
 #include "rule_check.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
 /* Of kind: rank 6 of four; the others wait since 12:04:31 UTC. */
 #define HANG(kind, more)                                                                           \
@@ -82,7 +83,7 @@ static const struct rule_case cases[] = {
 	{ "HANG.UNFINISHED", QUIET, HANG("none", ""), NULL, "" },
 };
 
-int main(void)
+TEST(rules_say_what_they_should)
 {
-	return test_rule_cases(cases, TSI_COUNT_OF(cases));
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }

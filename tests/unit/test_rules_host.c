@@ -2,16 +2,10 @@
 /* Rules on what the host does to the device: launching late, waiting, allocating, pausing. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/attributes.h"
+#include "check.h"
 
 /* Two steps of 100 ms on one device: a line of n ms in all is n ÷ 200 of the step. */
 #define STEPS "step_time.mean_ns 100000000\nbudget.wall_total_ns 200000000\n"
@@ -337,9 +331,8 @@ static const struct rule_case cases[] = {
 	  "Python frames" },
 };
 
-static void rules_on_the_host(void **state)
+TEST(rules_on_the_host)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
@@ -361,9 +354,8 @@ static void check_first(const char *lines, const char *rule, const char *advice)
 
 #define SYNC_BY(op) IDLE_OF(sync, 8) "launches.syncs " op "count=1 total_ns=1\n"
 
-static void advice_is_for_who_waits(void **state)
+TEST(advice_is_for_who_waits)
 {
-	(void)state;
 	check_first(SYNC_BY("op=aten::_local_scalar_dense "), "SYNC.BLOCKING",
 		    "the script reads a number from the device");
 	check_first(SYNC_BY("op=aten::copy_ "), "SYNC.BLOCKING", "the script waits for a copy");
@@ -374,9 +366,8 @@ static void advice_is_for_who_waits(void **state)
 
 #define UNRECORDED IDLE_OF(unrecorded, 40) "idle.edge_ns 0\n"
 
-static void advice_mends_a_cut_file(void **state)
+TEST(advice_mends_a_cut_file)
 {
-	(void)state;
 	check_first(UNRECORDED, "TRACE.UNRECORDED", "record whole steps");
 	check_first(UNRECORDED "integrity.verdict damaged\n", "TRACE.UNRECORDED",
 		    "the file ends early");
@@ -386,9 +377,8 @@ static void advice_mends_a_cut_file(void **state)
 
 #define CALLS_OF(kind) LATE(12000000, 0, 0) "launches.by_name name=n kind=" kind " count=9\n"
 
-static void advice_fits_what_runs(void **state)
+TEST(advice_fits_what_runs)
 {
-	(void)state;
 	check_first(
 		CALLS_OF("launch"), "HOST.LAUNCH_BOUND",
 		"use torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph to launch a "
@@ -433,9 +423,8 @@ static void advice_fits_what_runs(void **state)
 }
 
 /* The device idles because of late launches: the rule with more details speaks. */
-static void one_cause_is_told_once(void **state)
+TEST(one_cause_is_told_once)
 {
-	(void)state;
 	struct fact_values facts = fact_values(LATE(25000000, 0, 0) "idle.total_ns 25000000\n");
 	struct tscope_diagnosis *diagnosis;
 
@@ -452,9 +441,8 @@ static void one_cause_is_told_once(void **state)
 }
 
 /* Of 55 ms idle 40 are pauses inside operators: the 12 of late launches do not speak for them. */
-static void a_small_cause_does_not_speak_for_a_large_one(void **state)
+TEST(a_small_cause_does_not_speak_for_a_large_one)
 {
-	(void)state;
 	struct fact_values facts = fact_values(
 		LATE(12000000, 0, 0) "idle.op_stall_ns 40000000\nidle.total_ns 55000000\n");
 	struct tscope_diagnosis *diagnosis;
@@ -470,18 +458,4 @@ static void a_small_cause_does_not_speak_for_a_large_one(void **state)
 	assert_int_equal(second.gain_ns, 12000000);
 	tscope_diagnosis_free(diagnosis);
 	fact_values_free(&facts);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_on_the_host),
-		cmocka_unit_test(advice_is_for_who_waits),
-		cmocka_unit_test(advice_mends_a_cut_file),
-		cmocka_unit_test(advice_fits_what_runs),
-		cmocka_unit_test(one_cause_is_told_once),
-		cmocka_unit_test(a_small_cause_does_not_speak_for_a_large_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Rules on what traces of all ranks say of links, experts and pipelines. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define COLLECTIVES "collectives.total_ns 1000000000\ncollectives.bytes 1\n"
 #define TRANSFERS "transfers.count 40\ntransfers.transfer_ns 4000000000\n"
@@ -178,15 +172,13 @@ static const struct rule_case cases[] = {
 	  NULL, "med" },
 };
 
-static void rules_say_what_they_should(void **state)
+TEST(rules_say_what_they_should)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
-static void advice_depends_on_where_links_are(void **state)
+TEST(advice_depends_on_where_links_are)
 {
-	(void)state;
 	static const struct advice_case advised[] = {
 		{ "NCCL.LOW_BANDWIDTH",
 		  COLLECTIVES TRANSFERS MESSAGES(67108864, 2500000000.0, "span=intra_node"),
@@ -200,14 +192,4 @@ static void advice_depends_on_where_links_are(void **state)
 	};
 
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-		cmocka_unit_test(advice_depends_on_where_links_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* MEMORY.*: idle, growing and exhausted memory of the device. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "check.h"
 
 /* Of steps: most that was allocated, and reserved. */
 #define PEAKS(allocated_bytes, reserved_bytes)                                                     \
@@ -448,24 +443,12 @@ static const struct advice_case advices[] = {
 	  "together with torch.cuda.set_per_process_memory_fraction()" },
 };
 
-static void rules_say_what_they_should(void **state)
+TEST(rules_say_what_they_should)
 {
-	(void)state;
 	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void an_oom_gets_the_advice_that_helps(void **state)
+TEST(an_oom_gets_the_advice_that_helps)
 {
-	(void)state;
 	check_rule_advice(advices, sizeof(advices) / sizeof(advices[0]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-		cmocka_unit_test(an_oom_gets_the_advice_that_helps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* Rules on what known remedies could win: fusing, launching less, bucketing. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 /* Two steps of 100 ms on one device: n ms in all are n ÷ 200 of the step. */
 #define STEPS                                                                                      \
@@ -181,14 +175,13 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.OPTIMIZER", AT, OPTIMIZER(200, 0, 10, 9), NULL, "low" },
 };
 
-static void outcomes(void **state)
+TEST(outcomes)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
 /* Graphs that are replayed cost no launches; gradients may be dropped. */
-static void advice_that_fits(void **state)
+TEST(advice_that_fits)
 {
 	static const struct advice_case advised[] = {
 		{ "KERNEL.SHORT", GAPS(2000, 40, 0), "CUDA graph" },
@@ -205,14 +198,12 @@ static void advice_that_fits(void **state)
 		  "set_to_none=True" },
 	};
 
-	(void)state;
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
 }
 
 /* 14 of the 20 ms of exposed communication are small collectives: the summary has the rest. */
-static void a_summary_gets_what_others_leave(void **state)
+TEST(a_summary_gets_what_others_leave)
 {
-	(void)state;
 	struct fact_values facts = fact_values(COLLECTIVES(
 		808, 28) "overlap.exposed_comm_ratio 0.2\nbudget.wall_total_ns 200000000\n"
 			 "budget.exposed_comm_total_ns 40000000\n");
@@ -228,15 +219,4 @@ static void a_summary_gets_what_others_leave(void **state)
 	assert_int_equal(all.gain_ns, 6000000);
 	tscope_diagnosis_free(diagnosis);
 	fact_values_free(&facts);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_summary_gets_what_others_leave),
-		cmocka_unit_test(outcomes),
-		cmocka_unit_test(advice_that_fits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

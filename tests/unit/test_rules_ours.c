@@ -2,14 +2,8 @@
 /* Rules of ours on ranks: slow links, missing ranks, skew, waits. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define COLLECTIVES "collectives.total_ns 1000000000\ncollectives.bytes 1\n"
 
@@ -217,17 +211,7 @@ static const struct rule_case cases[] = {
 	{ "DIST.WAIT", CHANGED, WAIT("0.35"), "DIST.WAIT.threshold=0.31", "" },
 };
 
-static void rules_of_ours(void **state)
+TEST(rules_of_ours)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_of_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

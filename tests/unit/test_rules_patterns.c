@@ -2,14 +2,8 @@
 /* Rules on patterns of operators. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 /* Two steps of 100 ms, in which the device idles for 30 ms each: n ms in all are n ÷ 200. */
 #define STEPS                                                                                      \
@@ -58,15 +52,7 @@ static const struct rule_case cases[] = {
 	{ "DIST.DATA_PARALLEL", AT, COPIES(1, 12), NULL, "" },
 };
 
-static void rules_on_patterns(void **state)
+TEST(rules_on_patterns)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(rules_on_patterns) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,9 @@
 /* SERVING.*, and what all rules advise who serves with an inference engine. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #define GAP(ratio)                                                                                 \
 	"inference.host_gap_ratio " ratio "\ninference.host_gap_ns 6000000\n"                      \
@@ -78,9 +74,8 @@ static const struct rule_case cases[] = {
 	{ "SERVING.DEQUANTIZE", QUIET, KERNEL("gemm_dequant_fused", "gemm", "25000000"), NULL, "" },
 };
 
-static void rules_say_what_they_should(void **state)
+TEST(rules_say_what_they_should)
 {
-	(void)state;
 	check_rule_cases(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
@@ -115,19 +110,17 @@ static const struct advice_case advices[] = {
 	  "--disable-cuda-graph" },
 };
 
-static void advice_fits_who_asks(void **state)
+TEST(advice_fits_who_asks)
 {
-	(void)state;
 	check_rule_advice(advices, sizeof(advices) / sizeof(advices[0]));
 }
 
-static void inference_is_not_advised_to_train(void **state)
+TEST(inference_is_not_advised_to_train)
 {
 	static const char *const training[] = { "prof.step",  "DataLoader", "data loader",
 						"fused=True", "per rank",   "training",
 						"backward",   "optimizer" };
 
-	(void)state;
 	for (size_t i = 0; i < tscope_rule_count(); i++) {
 		const char *of_serving = tscope_rule(i)->serving_advice;
 		const char *of_inference = tscope_rule(i)->inference_advice;
@@ -137,15 +130,4 @@ static void inference_is_not_advised_to_train(void **state)
 			    (of_inference && strstr(of_inference, training[k])))
 				fail_msg("%s: %s", tscope_rule(i)->id, training[k]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_say_what_they_should),
-		cmocka_unit_test(advice_fits_who_asks),
-		cmocka_unit_test(inference_is_not_advised_to_train),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "rule_check.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
 #define WAIT(ratio, ns)                                                                            \
 	"step_time.mean_ns 100000000\n"                                                            \
@@ -121,7 +122,7 @@ static const struct rule_case cases[] = {
 	  "low: step time varies: p95 is 1.50 times the median (10 steps)" },
 };
 
-int main(void)
+TEST(rules_say_what_they_should)
 {
-	return test_rule_cases(cases, TSI_COUNT_OF(cases));
+	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }

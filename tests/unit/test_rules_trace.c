@@ -2,16 +2,10 @@
 /* Rules on whether a trace can be believed, and for how much of the run it speaks. */
 #include "rule_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/attributes.h"
+#include "check.h"
 
 #define TRACE(verdict, dropped)                                                                    \
 	"integrity.verdict " verdict "\nintegrity.event_count 10000\n"                             \
@@ -128,9 +122,8 @@ static const struct rule_case cases[] = {
 	  "skipped: no integrity.device_event_count: it needs a trace" },
 };
 
-static void rules_on_the_trace(void **state)
+TEST(rules_on_the_trace)
 {
-	(void)state;
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
 
@@ -151,9 +144,8 @@ static void check_doubt(const char *lines, const char *advice)
 }
 
 /* Kernels that graphs lost come back in another way than times that are wrong. */
-static void advice_is_for_what_is_in_doubt(void **state)
+TEST(advice_is_for_what_is_in_doubt)
 {
-	(void)state;
 #define DOUBT "integrity.verdict doubtful\nintegrity.doubt why\n"
 	check_doubt(DOUBT "integrity.empty_graph_launch_count 1\n",
 		    "the profiler lost the kernels");
@@ -164,7 +156,7 @@ static void advice_is_for_what_is_in_doubt(void **state)
 }
 
 /* An engine's iterations are no loop that calls prof.step(). */
-static void advice_fits_the_job(void **state)
+TEST(advice_fits_the_job)
 {
 	static const struct advice_case advised[] = {
 		{ "TRACE.INCOMPLETE", STEPS(1, 0) "steps.boundary iteration\n",
@@ -178,17 +170,5 @@ static void advice_fits_the_job(void **state)
 		  "profile(activities=[ProfilerActivity.CPU" },
 	};
 
-	(void)state;
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(advice_fits_the_job),
-		cmocka_unit_test(advice_is_for_what_is_in_doubt),
-		cmocka_unit_test(rules_on_the_trace),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

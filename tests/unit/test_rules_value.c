@@ -2,20 +2,13 @@
 /* What a parameter of a rule is after the user's changes. */
 #include <tscope/rules.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "base/attributes.h"
+#include "check.h"
 
-static void the_last_change_holds(void **state)
+TEST(the_last_change_holds)
 {
-	(void)state;
 	/* The default is that of the definition: 0.01. */
 	static const struct {
 		const char *changes[3];
@@ -40,19 +33,8 @@ static void the_last_change_holds(void **state)
 	assert_true(tscope_rule_value(NULL, "dist.straggler", "threshold") == 0.03);
 }
 
-static void what_is_not_there_has_no_value(void **state)
+TEST(what_is_not_there_has_no_value)
 {
-	(void)state;
 	assert_true(isnan(tscope_rule_value(NULL, "DIST.STRAGGLER", "treshold")));
 	assert_true(isnan(tscope_rule_value(NULL, "DIST.STRAGLER", "threshold")));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_change_holds),
-		cmocka_unit_test(what_is_not_there_has_no_value),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,19 +11,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "config.h"
 #include "found_files.h"
 #include "packed.h"
@@ -79,9 +74,8 @@ static void expect_failure(const char *path, enum tscope_status status, const ch
 
 /* ---- layouts ---- */
 
-static void test_one_rank(void **state)
+TEST_IN_FOLDER(test_one_rank)
 {
-	(void)state;
 	put_file("run/steps.jsonl", STEPS);
 	put_file("run/run.json", RUN_JSON);
 	put_file("run/trace.json", TRACE);
@@ -97,9 +91,8 @@ static void test_one_rank(void **state)
 	expect("run/steps.jsonl", "steps run/steps.jsonl + run/run.json named\n");
 }
 
-static void test_rank_children(void **state)
+TEST_IN_FOLDER(test_rank_children)
 {
-	(void)state;
 	put_file("run/rank10/steps.jsonl", STEPS);
 	put_file("run/rank2/steps.jsonl", STEPS);
 	put_file("run/rank2/run.json", "{\"name\":\"cut");
@@ -116,12 +109,11 @@ static void test_rank_children(void **state)
 		    "steps ./run/rank10/steps.jsonl rank 10\n");
 }
 
-static void test_rank_siblings(void **state)
+TEST_IN_FOLDER(test_rank_siblings)
 {
 	static const char siblings[] = "steps jobs/run_rank2/steps.jsonl rank 2\n"
 				       "steps jobs/run_rank10/steps.jsonl rank 10\n";
 
-	(void)state;
 	put_file("jobs/run_rank10/steps.jsonl", STEPS);
 	put_file("jobs/run_rank2/steps.jsonl", STEPS);
 	put_file("jobs/run_rank/steps.jsonl", STEPS);
@@ -144,11 +136,10 @@ static void test_rank_siblings(void **state)
 		      "steps run_rank10/steps.jsonl rank 10\n");
 }
 
-static void test_named_files(void **state)
+TEST_IN_FOLDER(test_named_files)
 {
 	static const char *const paths[] = { "b.txt", "-", "a.json", "image", "empty", "pipe" };
 
-	(void)state;
 	put_file("b.txt", STEPS);
 	put_file("a.json", TRACE);
 	put_file("image", "\x89PNG\r\n\x1a\n");
@@ -165,9 +156,8 @@ static void test_named_files(void **state)
 	expect_files(paths, 0, "");
 }
 
-static void test_missing(void **state)
+TEST_IN_FOLDER(test_missing)
 {
-	(void)state;
 	put_file("file", "");
 	put_file("run2/trace.json", TRACE);
 	expect_failure("nowhere", TSCOPE_E_IO, "nowhere: cannot open: No such file or directory");
@@ -245,9 +235,8 @@ static const struct {
 	  "refused run/x: xz-compressed data: unpack it first (xz -dk FILE)\n" },
 };
 
-static void test_kinds(void **state)
+TEST_IN_FOLDER(test_kinds)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(kind_cases); i++) {
 		put_bytes("run/x", kind_cases[i].contents, kind_cases[i].length);
 		expect("run", kind_cases[i].expected);
@@ -255,11 +244,10 @@ static void test_kinds(void **state)
 }
 
 /* Documents that go on behind what is tasted. */
-static void test_long_json(void **state)
+TEST_IN_FOLDER(test_long_json)
 {
 	struct bytes bytes = { 0 };
 
-	(void)state;
 	bytes_add_literal(&bytes, "{\"nodes\":\"");
 	bytes_add_text(&bytes, RUN_HEAD_BYTES);
 	put_bytes("run/object.json", bytes.data, bytes.length);
@@ -277,13 +265,12 @@ static void test_long_json(void **state)
 }
 
 /* Whether a file about memory is looked for by its name, and what is said of the others. */
-static void test_memory_endings(void **state)
+TEST_IN_FOLDER(test_memory_endings)
 {
 	static const char page[] =
 		"<!DOCTYPE html>\n<html>\n<head>\n</head>\n<body>\n<script>\n"
 		"const local_files = [{\"name\": \"s\", \"base64\": \"gAR9Lg\"}]";
 
-	(void)state;
 	put_file("run/a.pickle", "\x80\x02}q\x01.");
 	put_file("run/b.pkl", "\x80\x02}q\x01X\bsegments");
 	put_file("run/c.pt", "\x80\x02}q\x01X\bsegments");
@@ -338,11 +325,10 @@ static void test_memory_endings(void **state)
 }
 
 /* Whoever names a file knows what it is: nothing is asked of its first words. */
-static void test_named_memory(void **state)
+TEST_IN_FOLDER(test_named_memory)
 {
 	static const char *const paths[] = { "a.pt", "b.yaml", "c.json", "d.html" };
 
-	(void)state;
 	put_file("a.pt", "\x80\x02}q\x01.");
 	put_file("b.yaml", "---\nlearning_rate: 0.1\n");
 	put_file("c.json", "[[\"a\"]]");
@@ -355,9 +341,8 @@ static void test_named_memory(void **state)
 }
 
 /* One file in two compressions counts once, whatever it is about. */
-static void test_memory_twins(void **state)
+TEST_IN_FOLDER(test_memory_twins)
 {
-	(void)state;
 	put_file("run/s.pickle", "\x80\x02}q\x01X\bsegments");
 	put_file("run/s.pickle.gz", "\x80\x02}q\x01X\bsegments");
 	expect("run", "memory run/s.pickle\n"
@@ -365,9 +350,8 @@ static void test_memory_twins(void **state)
 }
 
 /* Names that say enough are not opened: what lies there is no matter. */
-static void test_foreign_endings(void **state)
+TEST_IN_FOLDER(test_foreign_endings)
 {
-	(void)state;
 	put_file("run/a.ckpt", "PK\x03\x04");
 	put_file("run/b.TXT", TRACE);
 	put_file("run/c.csv.gz", TRACE);
@@ -381,11 +365,10 @@ static void test_foreign_endings(void **state)
 		      "trace run/pt\n");
 }
 
-static void test_archives(void **state)
+TEST_IN_FOLDER(test_archives)
 {
 	char tar[512] = "run/rank0.json";
 
-	(void)state;
 	memcpy(tar + 257, "ustar", 5);
 	put_bytes("run/a.tar", tar, sizeof(tar));
 	expect("run", "refused run/a.tar: tar archive: unpack it first, then give the files that "
@@ -405,9 +388,8 @@ static void test_archives(void **state)
 
 /* ---- twice ---- */
 
-static void test_compressions(void **state)
+TEST_IN_FOLDER(test_compressions)
 {
-	(void)state;
 	/* The names decide here; what is inside need not be compressed. */
 	put_file("run/trace.json", TRACE);
 	put_file("run/trace.json.gz", TRACE);
@@ -429,9 +411,8 @@ static void test_compressions(void **state)
 		      "trace run/rank1/trace.json.gz rank 1\n");
 }
 
-static void test_run_json(void **state)
+TEST_IN_FOLDER(test_run_json)
 {
-	(void)state;
 	/* Without step records beside it, it is like any other. */
 	put_file("a/run.json", RUN_JSON);
 	put_file("a/trace.json", TRACE);
@@ -449,11 +430,10 @@ static void test_run_json(void **state)
 		    "ignored b/run.json/notes.txt: " NOT_READ "\n");
 }
 
-static void test_doubles(void **state)
+TEST_IN_FOLDER(test_doubles)
 {
 	static const char *const paths[] = { "run", "run/rank0", "run/rank1/trace.json" };
 
-	(void)state;
 	put_file("run/rank0/steps.jsonl", STEPS);
 	put_file("run/rank1/trace.json", TRACE);
 	put_link("run/latest.json", "rank1/trace.json");
@@ -466,9 +446,8 @@ static void test_doubles(void **state)
 
 /* ---- odd trees ---- */
 
-static void test_links(void **state)
+TEST_IN_FOLDER(test_links)
 {
-	(void)state;
 	put_file("else/where/trace.json", TRACE);
 	put_file("run/a.json", TRACE);
 	put_link("run/rank3", "../else/where");
@@ -485,9 +464,8 @@ static void test_links(void **state)
 		      "ignored run/self: a link to a folder that it lies in\n");
 }
 
-static void test_depth(void **state)
+TEST_IN_FOLDER(test_depth)
 {
-	(void)state;
 	put_file("0/1/2/3/4/5/6/7/8/trace.json", TRACE);
 	put_file("0/1/2/3/4/5/6/7/8/9/trace.json", TRACE);
 	expect("0", "trace 0/1/2/3/4/5/6/7/8/trace.json\n"
@@ -495,13 +473,12 @@ static void test_depth(void **state)
 		    "folders): name it\n");
 }
 
-static void test_count_limit(void **state)
+TEST_IN_FOLDER(test_count_limit)
 {
 	static const char *const path = "run";
 	struct run_files files = { 0 };
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	put_file("run/rank0/a.json", TRACE);
 	put_file("run/rank1/a.txt", "");
 	/* Two folders and two files. */
@@ -515,11 +492,10 @@ static void test_count_limit(void **state)
 	tsi_arena_deinit(&files.arena);
 }
 
-static void test_nomem(void **state)
+TEST_IN_FOLDER(test_nomem)
 {
 	static const char *const paths[] = { "job", "run/steps.jsonl", "-" };
 
-	(void)state;
 	put_file("run/steps.jsonl", STEPS);
 	put_file("run/run.json", RUN_JSON);
 	put_file("run/trace.json", TRACE);
@@ -529,23 +505,4 @@ static void test_nomem(void **state)
 	put_link("run/rank1/loop", "..");
 	put_link("job_rank0", "run");
 	sweep_find(paths, TSI_COUNT_OF(paths), 10);
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown((test), enter_folder, leave_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(test_one_rank),       IN_FOLDER(test_rank_children),
-		IN_FOLDER(test_rank_siblings),  IN_FOLDER(test_named_files),
-		IN_FOLDER(test_missing),        IN_FOLDER(test_kinds),
-		IN_FOLDER(test_long_json),      IN_FOLDER(test_foreign_endings),
-		IN_FOLDER(test_memory_endings), IN_FOLDER(test_named_memory),
-		IN_FOLDER(test_memory_twins),   IN_FOLDER(test_archives),
-		IN_FOLDER(test_compressions),   IN_FOLDER(test_run_json),
-		IN_FOLDER(test_doubles),        IN_FOLDER(test_links),
-		IN_FOLDER(test_depth),          IN_FOLDER(test_count_limit),
-		IN_FOLDER(test_nomem),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,18 +6,13 @@
 #include "run/find.h"
 #include "run/settle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "config.h"
 #include "found_files.h"
 #include "run/metrics.h"
@@ -49,9 +44,8 @@ static void put_events(const char *path)
 /* ---- files ---- */
 
 /* As Lightning lays them out; a host may be called like a file of another kind. */
-static void test_lightning(void **state)
+TEST_IN_FOLDER(test_lightning)
 {
-	(void)state;
 	put_file("run/version_0/metrics.csv", TABLE);
 	put_file("run/version_0/metrics.csv.bak", TABLE);
 	put_events("run/version_0/events.out.tfevents.17.host.1.0");
@@ -67,9 +61,8 @@ static void test_lightning(void **state)
 }
 
 /* Of tables those that are called so, or look so; the rest is no problem. */
-static void test_tables(void **state)
+TEST_IN_FOLDER(test_tables)
 {
-	(void)state;
 	put_file("run/history.csv", "step,loss\n1,2\n");
 	put_file("run/kernels.csv", "kernel,time\nmm,5\n");
 	put_file("run/metrics_old.csv", "kernel,time\nmm,5\n");
@@ -86,9 +79,8 @@ static void test_tables(void **state)
 }
 
 /* One table in two compressions is one. */
-static void test_twins(void **state)
+TEST_IN_FOLDER(test_twins)
 {
-	(void)state;
 	put_file("run/metrics.csv", TABLE);
 	put_file("run/metrics.csv.gz", TABLE);
 	expect("run", "metrics run/metrics.csv by csv\n"
@@ -112,11 +104,10 @@ static void put_store(void)
 	put_file("mlruns/.trash/cd/params/lr", "0.1");
 }
 
-static void test_store(void **state)
+TEST_IN_FOLDER(test_store)
 {
 	static const char *const both[] = { "mlruns", "mlruns/0/ab/metrics" };
 
-	(void)state;
 	put_store();
 	expect("mlruns", "ignored mlruns/0/meta.yaml: " STORE_META "\n"
 			 "ignored mlruns/0/ab/meta.yaml: " STORE_META "\n"
@@ -141,9 +132,8 @@ static void test_store(void **state)
 }
 
 /* A folder of this name without a run around it, and folders params and tags of somebody else. */
-static void test_no_store(void **state)
+TEST_IN_FOLDER(test_no_store)
 {
-	(void)state;
 	put_file("a/metrics/trace.json", TRACE);
 	put_file("a/params/trace.json", TRACE);
 	put_file("a/tags/trace.json", TRACE);
@@ -152,24 +142,11 @@ static void test_no_store(void **state)
 		    "trace a/tags/trace.json\n");
 }
 
-static void test_allocations(void **state)
+TEST_IN_FOLDER(test_allocations)
 {
 	const char *const path = "mlruns";
 
-	(void)state;
 	put_store();
 	put_file("mlruns/metrics.csv", TABLE);
 	sweep_find(&path, 1, 10);
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown((test), enter_folder, leave_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(test_lightning), IN_FOLDER(test_tables),   IN_FOLDER(test_twins),
-		IN_FOLDER(test_store),     IN_FOLDER(test_no_store), IN_FOLDER(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,11 @@
 #include "run/group.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 enum { MAX_ITEMS = 8, DEEPER = 16 };
 #define STEPS RUN_ITEM_STEPS
@@ -73,18 +71,16 @@ static void check(const struct given *given, size_t count, enum group_note note,
 		check(given, sizeof(given) / sizeof(given[0]), (note), (expected));                \
 	} while (0)
 
-static void test_said_ranks(void **state)
+TEST(test_said_ranks)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "b 0 0\na 1 0\n", { "a", TRACE, 1, 0, 10 }, { "b", TRACE, 0, 0, 10 });
 	/* Step records stand before the traces of their rank. */
 	CHECK(GROUP_AS_SAID, "r/steps.jsonl 3 0\nr/trace.json 3 0\n",
 	      { "r/trace.json", TRACE, 3, 0, 10 }, { "r/steps.jsonl", STEPS, 3, 0, 0 });
 }
 
-static void test_windows(void **state)
+TEST(test_windows)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "b 2 0\na 2 1\nc 2 2\n", { "a", TRACE, 2, 10, 20 },
 	      { "b", TRACE, 2, 0, 10 }, { "c", TRACE, 2, 25, 30 });
 	/* One process, no rank: windows of a rank that stays unknown. */
@@ -101,9 +97,8 @@ static void test_windows(void **state)
 	      { "h_1.1700000000001.pt.trace.json", TRACE, -1, 0, 10 });
 }
 
-static void test_unsaid_ranks(void **state)
+TEST(test_unsaid_ranks)
 {
-	(void)state;
 	/* Processes at the same time are different ranks. */
 	CHECK(GROUP_NUMBERED,
 	      "h_1.1700000000001.pt.trace.json 0 0\n"
@@ -123,9 +118,8 @@ static void test_unsaid_ranks(void **state)
 	      { "b/y", TRACE, 1, 0, 10 }, { "b/steps.jsonl", STEPS, -1, 0, 0 });
 }
 
-static void test_contradictions(void **state)
+TEST(test_contradictions)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID,
 	      "rank 2 is claimed by a and b, which overlap in time; name the files of one run only",
 	      { "a", TRACE, 2, 0, 10 }, { "b", TRACE, 2, 9, 20 });
@@ -134,7 +128,7 @@ static void test_contradictions(void **state)
 }
 
 /* Where few ranks are claimed twice, whose files these are is not known, and the others go on. */
-static void test_claims_within_quorum(void **state)
+TEST(test_claims_within_quorum)
 {
 	static const struct run_item given[] = {
 		{ .path = "a", .kind = RUN_ITEM_TRACE, .rank = 0, .start_ns = 0, .end_ns = 10 },
@@ -147,7 +141,6 @@ static void test_claims_within_quorum(void **state)
 	struct run_item items[TSI_COUNT_OF(given)];
 	enum group_note note;
 
-	(void)state;
 	memcpy(items, given, sizeof(given));
 	assert_int_equal(tsi_group_items(items, TSI_COUNT_OF(items), 60, &note, NULL), TSCOPE_OK);
 	assert_string_equal(items[0].path, "a");
@@ -168,7 +161,7 @@ static void test_claims_within_quorum(void **state)
 }
 
 /* Step records of one rank in folders of two jobs are of two jobs, however many there are. */
-static void test_claims_of_two_jobs(void **state)
+TEST(test_claims_of_two_jobs)
 {
 	struct run_item items[] = {
 		{ .path = "x/rank0/s", .kind = RUN_ITEM_STEPS, .rank = 0 },
@@ -178,7 +171,6 @@ static void test_claims_of_two_jobs(void **state)
 	};
 	enum group_note note;
 
-	(void)state;
 	assert_int_equal(tsi_group_items(items, 4, 60, &note, NULL), TSCOPE_E_DAMAGED);
 	for (size_t i = 0; i < 4; i++)
 		if (items[i].path[0] == 'y')
@@ -188,9 +180,8 @@ static void test_claims_of_two_jobs(void **state)
 }
 
 /* Several profilers of one rank at one time. */
-static void test_depths(void **state)
+TEST(test_depths)
 {
-	(void)state;
 	/* Two windows of the deepest; those beside are counted by profiler, overlapping or not. */
 	CHECK(GROUP_AS_SAID,
 	      "steps 0 0\ntorch1 0 0\ntorch2 0 1\nbeside composer 0 0\nbeside viz1 0 0\n"
@@ -213,18 +204,16 @@ static void test_depths(void **state)
 	      { "a.json", TORCH, -1, 4, 9 });
 }
 
-static void test_strays(void **state)
+TEST(test_strays)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "a/x 0 0\nb/y 1 0\nstray c/s -1 0\nstray c/t -1 0\n",
 	      { "c/t", TRACE, -1, 0, 10 }, { "a/x", TRACE, 0, 0, 10 }, { "b/y", TRACE, 1, 0, 10 },
 	      { "c/s", STEPS, -1, 0, 0 });
 }
 
 /* They stand behind all others, and never contradict each other. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "t 0 0\nu 1 0\na 0 0\nb 1 0\nc 1 0\n", { "c", MEMORY, 1, 0, 0 },
 	      { "b", MEMORY, 1, 0, 0 }, { "u", TRACE, 1, 0, 10 }, { "a", MEMORY, 0, 0, 0 },
 	      { "t", TRACE, 0, 0, 10 });
@@ -233,9 +222,8 @@ static void test_memory(void **state)
 	      { "a/t", TRACE, 0, 0, 10 }, { "b/t", TRACE, 1, 0, 10 }, { "c/t", TRACE, -1, 0, 10 });
 }
 
-static void test_memory_without_rank(void **state)
+TEST(test_memory_without_rank)
 {
-	(void)state;
 	/* The only rank of the folder, then of the run; else none, and it is no stray. */
 	CHECK(GROUP_AS_SAID, "a/t 0 0\nb/t 1 0\nm -1 0\nb/m 1 0\n", { "b/m", MEMORY, -1, 0, 0 },
 	      { "m", MEMORY, -1, 0, 0 }, { "a/t", TRACE, 0, 0, 10 }, { "b/t", TRACE, 1, 0, 10 });
@@ -248,9 +236,8 @@ static void test_memory_without_rank(void **state)
 	      { "a/m", MEMORY, -1, 0, 0 }, { "a/t", TRACE, 0, 0, 10 });
 }
 
-static void test_memory_tells_the_rank(void **state)
+TEST(test_memory_tells_the_rank)
 {
-	(void)state;
 	/* Nobody else says a rank: the only one that is said is that of all. */
 	CHECK(GROUP_AS_SAID, "s 2 0\nt 2 0\nm 2 0\nn 2 0\n", { "m", MEMORY, 2, 0, 0 },
 	      { "n", MEMORY, -1, 0, 0 }, { "t", TRACE, -1, 0, 10 }, { "s", STEPS, -1, 0, 0 });
@@ -263,9 +250,8 @@ static void test_memory_tells_the_rank(void **state)
 	      { "m", MEMORY, 0, 0, 0 });
 }
 
-static void test_memory_alone(void **state)
+TEST(test_memory_alone)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "m -1 0\nn -1 0\n", { "n", MEMORY, -1, 0, 0 },
 	      { "m", MEMORY, -1, 0, 0 });
 	CHECK(GROUP_AS_SAID, "o -1 0\nm 0 0\nn 1 0\n", { "n", MEMORY, 1, 0, 0 },
@@ -274,9 +260,8 @@ static void test_memory_alone(void **state)
 }
 
 /* They stand behind the others of their rank, and never contradict each other. */
-static void test_metrics(void **state)
+TEST(test_metrics)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "s 0 0\nt 0 0\nl 0 0\nm 0 0\nu 1 0\nn 1 0\nz 0 0\n",
 	      { "m", METRICS, 0, 0, 0 }, { "z", MEMORY, 0, 0, 0 }, { "l", METRICS, 0, 0, 0 },
 	      { "n", METRICS, 1, 0, 0 }, { "s", STEPS, 0, 0, 0 }, { "t", TRACE, 0, 0, 10 },
@@ -309,9 +294,8 @@ static void test_metrics(void **state)
 }
 
 /* Folders that count the ranks of each node, and traces that say theirs in the job. */
-static void test_ranks_of_nodes(void **state)
+TEST(test_ranks_of_nodes)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "n0/rank0/t 0 0\nn0/rank0/m 0 0\nn1/rank0/x/t 8 0\nn1/rank0/y/m 8 0\n",
 	      { "n0/rank0/t", TRACE, 0, 0, 10 }, { "n0/rank0/m", METRICS, 0, 0, 0 },
 	      { "n1/rank0/x/t", TRACE, 8, 0, 10 }, { "n1/rank0/y/m", METRICS, 0, 0, 0 });
@@ -329,9 +313,8 @@ static void test_ranks_of_nodes(void **state)
 	      { "rank0/m", METRICS, 0, 0, 0 });
 }
 
-static void test_metrics_alone(void **state)
+TEST(test_metrics_alone)
 {
-	(void)state;
 	CHECK(GROUP_AS_SAID, "m -1 0\nn -1 0\n", { "n", METRICS, -1, 0, 0 },
 	      { "m", METRICS, -1, 0, 0 });
 	/* The ranks that they say are those of the run; the others are the lowest's. */
@@ -345,31 +328,7 @@ static void test_metrics_alone(void **state)
 	      { "y", MEMORY, -1, 0, 0 }, { "m", METRICS, 6, 0, 0 });
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-	(void)state;
 	check(NULL, 0, GROUP_AS_SAID, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_said_ranks),
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_unsaid_ranks),
-		cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_claims_within_quorum),
-		cmocka_unit_test(test_claims_of_two_jobs),
-		cmocka_unit_test(test_depths),
-		cmocka_unit_test(test_strays),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_memory_without_rank),
-		cmocka_unit_test(test_memory_tells_the_rank),
-		cmocka_unit_test(test_memory_alone),
-		cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_ranks_of_nodes),
-		cmocka_unit_test(test_metrics_alone),
-		cmocka_unit_test(test_nothing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

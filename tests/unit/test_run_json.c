@@ -3,16 +3,12 @@
 #include "run/store.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #define NOTHING "rank -1 of -1 flops 0 peak 0"
 
@@ -33,7 +29,7 @@ static bool read_text(struct step_series *steps, struct str text)
 	return status == TSCOPE_OK;
 }
 
-static void test_members(void **state)
+TEST(test_members)
 {
 	static const struct {
 		const char *text;
@@ -71,7 +67,6 @@ static void test_members(void **state)
 		{ "{\"rank\":3,,}", false, NOTHING },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps;
 		char actual[200];
@@ -85,22 +80,20 @@ static void test_members(void **state)
 	}
 }
 
-static void test_no_text(void **state)
+TEST(test_no_text)
 {
 	struct step_series steps;
 
-	(void)state;
 	assert_false(read_text(&steps, (struct str){ 0 }));
 	tsi_steps_deinit(&steps);
 }
 
 /* What is known already stays. */
-static void test_known_stays(void **state)
+TEST(test_known_stays)
 {
 	struct step_series steps;
 	char actual[200];
 
-	(void)state;
 	assert_true(read_text(&steps, TSI_STR("{\"rank\":1,\"peak_flops\":5,"
 					      "\"tscope\":{\"doubt\":\"first\"}}")));
 	assert_int_equal(
@@ -114,13 +107,12 @@ static void test_known_stays(void **state)
 }
 
 /* A run that was killed while it wrote: only the whole file counts. */
-static void test_truncated_anywhere(void **state)
+TEST(test_truncated_anywhere)
 {
 	static const char text[] =
 		"{\"rank\": 3, \"world_size\": 8,\n \"env\": {\"a\": [1, \"\\n\"]},"
 		" \"peak_flops\": 1e14, \"tscope\": {\"has_start\": true}}";
 
-	(void)state;
 	for (size_t length = 0; length < sizeof(text); length++) {
 		struct step_series steps;
 		char actual[200];
@@ -139,11 +131,10 @@ static void test_truncated_anywhere(void **state)
 	}
 }
 
-static void test_depth_limit(void **state)
+TEST(test_depth_limit)
 {
 	char text[200];
 
-	(void)state;
 	/* The object is level 1, so that 63 brackets inside it are 64 levels. */
 	for (int brackets = 63; brackets <= 64; brackets++) {
 		struct step_series steps;
@@ -169,7 +160,7 @@ static void fill_names(struct step_series *steps)
 }
 
 /* The words of a doubt may be lost, the doubt may not. */
-static void test_doubt_without_room(void **state)
+TEST(test_doubt_without_room)
 {
 	static const struct {
 		int length;
@@ -177,7 +168,6 @@ static void test_doubt_without_room(void **state)
 	} cases[] = { { 4096, false, true }, { 4097, false, false }, { 4096, true, false } };
 	char words[4097], text[4200];
 
-	(void)state;
 	memset(words, 'x', sizeof(words));
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps;
@@ -197,15 +187,4 @@ static void test_doubt_without_room(void **state)
 					    "run.json says that device times cannot be believed");
 		tsi_steps_deinit(&steps);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_members),     cmocka_unit_test(test_no_text),
-		cmocka_unit_test(test_known_stays), cmocka_unit_test(test_truncated_anywhere),
-		cmocka_unit_test(test_depth_limit), cmocka_unit_test(test_doubt_without_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
 /* run/memory_steps.c: statistics of finetuning-scheduler beside the steps of their rank. */
 #include "run/memory_steps.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 #include "step_dump.h"
@@ -41,7 +37,7 @@ static enum tscope_status join(struct step_series *steps, const char *text, size
 }
 
 /* Iteration 1 is the first call, and so step 0. */
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	static const struct {
 		const char *steps, *text, *expected;
@@ -82,7 +78,6 @@ static void test_cases(void **state)
 		  "0 time=1 data=1\n", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = test_steps(cases[i].steps);
 		size_t count;
@@ -99,7 +94,7 @@ static void test_cases(void **state)
 }
 
 /* Steps of a rank that nobody knows: of a file of one rank, not of the mixture of several. */
-static void test_unknown_rank(void **state)
+TEST(test_unknown_rank)
 {
 	static const struct {
 		const char *text, *expected;
@@ -112,7 +107,6 @@ static void test_unknown_rank(void **state)
 		  "0 time=1 data=1\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = test_steps("0 data=1\n");
 		size_t count;
@@ -128,9 +122,8 @@ static void test_unknown_rank(void **state)
 }
 
 /* Each allocation fails in turn. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 5 };
 	while (alloc_sweep_next(&sweep)) {
 		struct step_series steps = test_steps("0 data=1\n");
@@ -152,15 +145,4 @@ static void test_memory(void **state)
 		tsi_plain_free(plain);
 		tsi_steps_deinit(&steps);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_unknown_rank),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
 /* run/metric_conflict.c: which metrics cannot be of one run. */
 #include "run/scalars.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "metric_lines.h"
 #include "step_text.h"
@@ -31,7 +27,7 @@ static bool contradict(const char *a_lines, const char *b_lines)
 	return ab;
 }
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	static const struct {
 		const char *a, *b;
@@ -89,13 +85,12 @@ static void test_cases(void **state)
 		  "0 l 2\n1 l 2\n2 l 2\n9223372036854775807 l 1\n", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		if (contradict(cases[i].a, cases[i].b) != cases[i].contradict)
 			fail_msg("case %zu: '%s' and '%s'", i, cases[i].a, cases[i].b);
 }
 
-static void test_own_records(void **state)
+TEST(test_own_records)
 {
 	static const struct {
 		const char *log;
@@ -119,7 +114,6 @@ static void test_own_records(void **state)
 	struct step_series steps = test_steps("0 loss=3 grad_norm=1\n1 loss=2 grad_norm=1\n"
 					      "2 loss=1 grad_norm=1\n3 data=9\n");
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct metric_log log = test_metrics(cases[i].log);
 
@@ -132,13 +126,12 @@ static void test_own_records(void **state)
 }
 
 /* Each allocation fails in turn. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	struct metric_log a = test_metrics("0 l 1\n2 l 1\n1 l 1\n0 m 4\n");
 	struct metric_log b = test_metrics("0 x 1\n0 l 2\n2 l 2\n1 l 2\n");
 	struct step_series steps = test_steps("2 loss=3\n1 loss=3\n0 loss=4\n");
 
-	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		struct alloc_sweep sweep = { .at_least = 2 };
 		while (alloc_sweep_next(&sweep)) {
@@ -154,15 +147,4 @@ static void test_memory(void **state)
 	tsi_metric_log_deinit(&a);
 	tsi_metric_log_deinit(&b);
 	tsi_steps_deinit(&steps);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_own_records),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,12 @@
 /* run/metric_folder.c: metrics that only the folders of their files tell apart. */
 #include "run/scalars.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "metric_lines.h"
 
@@ -61,7 +57,7 @@ static size_t make_logs(struct metric_log *logs, const struct given *given)
 	return count;
 }
 
-static void test_cases(void **state)
+TEST(test_cases)
 {
 	static const struct {
 		struct given given[MAX_FILES];
@@ -100,7 +96,6 @@ static void test_cases(void **state)
 		{ { { "/e", "0 loss 1\n" }, { "//e", "0 loss 1\n" } }, "loss\nloss\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct metric_log logs[MAX_FILES];
 		size_t count = make_logs(logs, cases[i].given);
@@ -115,13 +110,12 @@ static void test_cases(void **state)
 }
 
 /* Values keep their names. */
-static void test_values(void **state)
+TEST(test_values)
 {
 	struct metric_log logs[2] = { test_metrics("0 a 1\n"),
 				      test_metrics("0 a 5\n1 b 6\n2 a 7\n") };
 	static const struct given given[] = { { "x/e", "" }, { "val/e", "" } };
 
-	(void)state;
 	assert_int_equal(name_all(logs, given, 2, NULL), TSCOPE_OK);
 	assert_string_equal(tsi_intern_text(&logs[1].names, logs[1].points[0].name).data, "val/a");
 	assert_string_equal(tsi_intern_text(&logs[1].names, logs[1].points[1].name).data, "val/b");
@@ -134,13 +128,12 @@ static void test_values(void **state)
 }
 
 /* Each allocation fails in turn. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	static const struct given given[MAX_FILES] = { { "x/e", "0 a 1\n0 b 1\n" },
 						       { "val/e", "0 a 1\n0 b 1\n" },
 						       { "a_b/e", "0 a 1\n" } };
 
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 5 };
 	while (alloc_sweep_next(&sweep)) {
 		struct metric_log logs[MAX_FILES];
@@ -150,15 +143,4 @@ static void test_memory(void **state)
 		for (size_t k = 0; k < count; k++)
 			tsi_metric_log_deinit(&logs[k]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,16 +6,12 @@
 #include "run/scalars.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "metric_lines.h"
 #include "random_numbers.h"
@@ -32,7 +28,7 @@ static void check(const struct step_series *steps, const char *expected)
 
 /* ---- names ---- */
 
-static void test_roles(void **state)
+TEST(test_roles)
 {
 	static const struct {
 		const char *name;
@@ -94,19 +90,17 @@ static void test_roles(void **state)
 	};
 	unsigned rank;
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		if (tsi_scalar_role(tsi_str_of(cases[i].name), &rank) != cases[i].role)
 			fail_msg("%s", cases[i].name);
 }
 
 /* A name of any length is split within bounds. */
-static void test_long_name(void **state)
+TEST(test_long_name)
 {
 	char name[300];
 	unsigned rank;
 
-	(void)state;
 	memset(name, 'a', sizeof(name));
 	for (size_t length = 0; length < sizeof(name); length++)
 		assert_int_equal(tsi_scalar_role((struct str){ name, length }, &rank),
@@ -117,7 +111,7 @@ static void test_long_name(void **state)
 }
 
 /* The value of a step goes before the mean of an epoch. */
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
 	static const char *const in_order[] = { "loss",
 						"train_loss_step",
@@ -127,7 +121,6 @@ static void test_ranks(void **state)
 						"epoch_loss" };
 	unsigned rank, last = 0;
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(in_order); i++) {
 		assert_int_equal(tsi_scalar_role(tsi_str_of(in_order[i]), &rank), SCALAR_LOSS);
 		assert_true(i == 0 ? rank == 0 : rank > last);
@@ -140,9 +133,8 @@ static void test_ranks(void **state)
 	assert_int_equal(rank, 1);
 }
 
-static void test_words_of_names(void **state)
+TEST(test_words_of_names)
 {
-	(void)state;
 	assert_true(tsi_scalar_is_percent(TSI_STR("mfu(%)")));
 	assert_true(tsi_scalar_is_percent(TSI_STR("mfu_pct")));
 	assert_true(tsi_scalar_is_percent(TSI_STR("mfu percent")));
@@ -158,7 +150,7 @@ static void test_words_of_names(void **state)
 
 /* ---- joining ---- */
 
-static void test_join_cases(void **state)
+TEST(test_join_cases)
 {
 	static const struct {
 		const char *steps, *metrics, *expected;
@@ -192,7 +184,6 @@ static void test_join_cases(void **state)
 		{ "", "0 a/b nan\n0 loss inf\n", "0 a/b:nan loss:inf\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = test_steps(cases[i].steps);
 
@@ -203,14 +194,13 @@ static void test_join_cases(void **state)
 }
 
 /* Of several files the later holds, and is the source of the name. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	struct metric_log first = test_metrics("0 a 1\n1 a 1\n0 b 1\n");
 	struct metric_log second = test_metrics("1 c 3\n1 a 2\n2 a 2\n");
 	const struct scalar_part parts[] = { { &first, "csv" }, { &second, "tensorboard" } };
 	struct step_series steps = test_steps("1 data=1\n");
 
-	(void)state;
 	tsi_scalars_join(&steps, parts, 2);
 	check(&steps, "0 a:1 b:1\n1 time=1 data=1 a:2 c:3\n2 a:2\n");
 	assert_int_equal(steps.scalar_name_count, 3);
@@ -228,11 +218,10 @@ static void test_parts(void **state)
 }
 
 /* Records that hold nothing but metrics have no times to believe in. */
-static void test_timeless(void **state)
+TEST(test_timeless)
 {
 	struct step_series alone = test_steps(""), beside = test_steps("0 data=1\n");
 
-	(void)state;
 	test_join(&alone, "0 a 1\n", "csv");
 	test_join(&beside, "0 a 1\n1 a 1\n", "csv");
 	assert_true(alone.is_timeless);
@@ -245,13 +234,12 @@ static void test_timeless(void **state)
 	tsi_steps_deinit(&beside);
 }
 
-static void test_mark_samples(void **state)
+TEST(test_mark_samples)
 {
 	struct metric_log log = test_metrics("8 Train/Samples/lr 1\n1 a 1\n5 system/cpu 9 sample\n"
 					     "16 Train/Samples/lr 2\n");
 	struct arena arena = { 0 };
 
-	(void)state;
 	assert_int_equal(tsi_scalars_mark_samples(&log, &arena), 3);
 	assert_false(arena.has_failed);
 	assert_true(log.points[0].is_sample);
@@ -302,11 +290,10 @@ static void check_random(const struct step_series *steps, const struct metric_lo
 		assert_true(steps->records[i - 1].number < steps->records[i].number);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	uint64_t random = 1;
 
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		struct step_series steps = test_steps("3 data=1\n8 data=1\n9 data=1\n30 data=1\n");
 		struct metric_log log;
@@ -351,7 +338,7 @@ static void check_roles(const struct step_series *steps, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_settle_cases(void **state)
+TEST(test_settle_cases)
 {
 	static const struct {
 		const char *steps, *metrics, *said[2]; /* --scalar */
@@ -424,7 +411,6 @@ static void test_settle_cases(void **state)
 		{ "", "0 x 5\n", { "loss=x", "grad_norm=x" }, "loss=x", "0 loss:5\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = test_steps(cases[i].steps);
 		struct tscope_scalar_names names = { 0 };
@@ -444,11 +430,10 @@ static void test_settle_cases(void **state)
 	}
 }
 
-static void test_note(void **state)
+TEST(test_note)
 {
 	struct step_series steps = test_steps("0 data=1\n1 loss=2 lr:1\n2 lr:2 x:3\n");
 
-	(void)state;
 	tsi_scalars_note(&steps, "steps_jsonl");
 	tsi_scalars_note(&steps, "again");
 	assert_int_equal(steps.scalar_name_count, 3);
@@ -461,7 +446,7 @@ static void test_note(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void test_names_add(void **state)
+TEST(test_names_add)
 {
 	static const struct {
 		const char *text, *message; /* NULL: taken */
@@ -477,7 +462,6 @@ static void test_names_add(void **state)
 	};
 	struct tscope_scalar_names names = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_error err = { 0 };
 		enum tscope_status status = tscope_scalar_names_add(&names, cases[i].text, &err);
@@ -494,13 +478,12 @@ static void test_names_add(void **state)
 /* ---- limits ---- */
 
 /* Where a series has no room for more names, these are left out and all else is joined. */
-static void test_many_names(void **state)
+TEST(test_many_names)
 {
 	struct step_series steps = test_steps("0 data=1\n");
 	struct metric_log log;
 	struct scalar_part part = { &log, "csv" };
 
-	(void)state;
 	assert_int_equal(tsi_metric_log_init(&log, NULL), TSCOPE_OK);
 	for (int i = 0; i < 40000; i++) {
 		char name[24];
@@ -525,11 +508,10 @@ static void test_many_names(void **state)
 }
 
 /* Each allocation fails in turn. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	const struct tscope_scalar_names names = { .names = { "x", NULL } };
 
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 10 };
 	while (alloc_sweep_next(&sweep)) {
 		struct step_series steps = test_steps("0 data=1 eval=2 loss=1\n2 data=1 lr:3\n");
@@ -551,19 +533,4 @@ static void test_memory(void **state)
 		tsi_metric_log_deinit(&log);
 		tsi_steps_deinit(&steps);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_roles),      cmocka_unit_test(test_long_name),
-		cmocka_unit_test(test_ranks),      cmocka_unit_test(test_words_of_names),
-		cmocka_unit_test(test_join_cases), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_timeless),   cmocka_unit_test(test_mark_samples),
-		cmocka_unit_test(test_random),     cmocka_unit_test(test_settle_cases),
-		cmocka_unit_test(test_note),       cmocka_unit_test(test_names_add),
-		cmocka_unit_test(test_many_names), cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
 /* run/settings.c: which pairs of texts come of a JSON object, and where its limits are. */
 #include "run/settings.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 
 /* "name=value" of each, a value that is JSON in brackets of its own: "name=<1>". */
@@ -49,9 +45,8 @@ static void check(const char *json, bool is_nested, const char *expected)
 	tsi_steps_deinit(&steps);
 }
 
-static void pairs_by_name(void **state)
+TEST(pairs_by_name)
 {
-	(void)state;
 	check("{}", true, "");
 	check("[1]", true, "");
 	check("", true, "");
@@ -83,14 +78,13 @@ static struct str read_long(struct step_series *steps, size_t length, bool is_na
 			       is_name ? settings->items[0].name : settings->items[0].value);
 }
 
-static void what_is_too_long_is_cut(void **state)
+TEST(what_is_too_long_is_cut)
 {
 	static const struct {
 		size_t length;
 		bool is_name;
 	} cases[] = { { SETTING_MAX_VALUE_BYTES, false }, { SETTING_MAX_NAME_BYTES, true } };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps;
 		size_t limit = cases[i].length;
@@ -111,14 +105,13 @@ static void what_is_too_long_is_cut(void **state)
 }
 
 /* Two that differ only where they are cut off are not the same. */
-static void what_is_cut_still_differs(void **state)
+TEST(what_is_cut_still_differs)
 {
 	char json[2][6000], *start;
 	struct step_series steps;
 	struct step_settings *settings[2] = { &steps.provenance.environment,
 					      &steps.provenance.config };
 
-	(void)state;
 	tsi_steps_init(&steps);
 	for (size_t i = 0; i < 2; i++) {
 		start = json[i] + sprintf(json[i], "{\"a\":[\"");
@@ -133,12 +126,11 @@ static void what_is_cut_still_differs(void **state)
 }
 
 /* 3-byte characters: 31 bytes of words stand behind the cut, which is not within one of them. */
-static void characters_stay_whole(void **state)
+TEST(characters_stay_whole)
 {
 	char json[1200] = "{\"";
 	struct step_series steps;
 
-	(void)state;
 	for (size_t i = 0; i < 100; i++)
 		strcat(json, "\xe2\x82\xac");
 	strcat(json, "\":1}");
@@ -150,14 +142,13 @@ static void characters_stay_whole(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void the_number_is_limited(void **state)
+TEST(the_number_is_limited)
 {
 	static char json[MAX_SETTINGS * 16];
 	struct step_series steps;
 	const struct step_settings *settings = &steps.provenance.config;
 	size_t length = 0;
 
-	(void)state;
 	for (int i = 0; i <= MAX_SETTINGS; i++)
 		length += (size_t)sprintf(json + length, "%c\"%05d\":1", i ? ',' : '{', i);
 	strcpy(json + length, "}");
@@ -170,13 +161,12 @@ static void the_number_is_limited(void **state)
 }
 
 /* Names have room for "", a and 1. */
-static void without_room_it_is_left_out(void **state)
+TEST(without_room_it_is_left_out)
 {
 	struct step_series steps;
 	uint32_t id = 7;
 	char actual[100];
 
-	(void)state;
 	tsi_steps_init(&steps);
 	tsi_intern_deinit(&steps.names);
 	assert_int_equal(tsi_intern_init(&steps.names, 3, NULL), TSCOPE_OK);
@@ -200,12 +190,11 @@ static void make_series(struct step_series *steps, const char *environment)
 	tsi_settings_read(steps, &steps->provenance.environment, tsi_str_of(environment), true);
 }
 
-static void what_is_known_stays(void **state)
+TEST(what_is_known_stays)
 {
 	struct step_series steps, from;
 	char actual[100];
 
-	(void)state;
 	make_series(&steps, "{\"b\":\"mine\",\"d\":1}");
 	make_series(&from, "{\"a\":0,\"b\":\"other\",\"e\":\"x\"}");
 	steps.provenance.started_s = 5;
@@ -226,11 +215,10 @@ static void what_is_known_stays(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	struct step_series from;
 
-	(void)state;
 	make_series(&from, "{\"a\":0,\"b\":\"other\"}");
 	struct alloc_sweep sweep = { .at_least = 2 };
 	while (alloc_sweep_next(&sweep)) {
@@ -245,20 +233,4 @@ static void every_allocation_may_fail(void **state)
 		tsi_steps_deinit(&steps);
 	}
 	tsi_steps_deinit(&from);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs_by_name),
-		cmocka_unit_test(what_is_too_long_is_cut),
-		cmocka_unit_test(what_is_cut_still_differs),
-		cmocka_unit_test(characters_stay_whole),
-		cmocka_unit_test(the_number_is_limited),
-		cmocka_unit_test(without_room_it_is_left_out),
-		cmocka_unit_test(what_is_known_stays),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,11 @@
 #include "run/step_memory.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "step_dump.h"
 #include "step_text.h"
 #include "trace_builder.h"
@@ -93,9 +88,8 @@ static void check_memory(const struct step_series *steps, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void totals_at_the_end_and_peaks_within(void **state)
+TEST(totals_at_the_end_and_peaks_within)
 {
-	(void)state;
 	/*
 	 * Step 1 knows nothing: the first point is at 1100, where step 2 begins. Step 2 peaks at
 	 * 1150, and again at 1180, and ends with what 1199 says. Nothing happens in step 3, so it has what it began
@@ -117,9 +111,8 @@ static void totals_at_the_end_and_peaks_within(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void what_came_before_the_first_step_counts(void **state)
+TEST(what_came_before_the_first_step_counts)
 {
-	(void)state;
 	static const struct point points[] = { { 10, 70, 100, 0 }, { 20, 30, 100, 0 } };
 	struct step_series steps = series_of(points, TSI_COUNT_OF(points), "5000000000");
 
@@ -129,9 +122,8 @@ static void what_came_before_the_first_step_counts(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void figures_are_of_the_device_that_peaks_highest(void **state)
+TEST(figures_are_of_the_device_that_peaks_highest)
 {
-	(void)state;
 	static const struct point points[] = {
 		{ 1010, 10, 900, 0 },
 		{ 1020, 40, 50, 2 },
@@ -147,9 +139,8 @@ static void figures_are_of_the_device_that_peaks_highest(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void reserved_may_be_unknown(void **state)
+TEST(reserved_may_be_unknown)
 {
-	(void)state;
 	static const struct point points[] = { { 1010, 10, 5, 0 }, { 1020, 20, -1, 0 } };
 	struct step_series steps = series_of(points, TSI_COUNT_OF(points), NULL);
 
@@ -158,9 +149,8 @@ static void reserved_may_be_unknown(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void nothing_is_known_without_events(void **state)
+TEST(nothing_is_known_without_events)
 {
-	(void)state;
 	struct step_series steps = series_of(NULL, 0, NULL);
 
 	check_memory(&steps, "- - - - \n- - - - \n- - - - \n- - - - \n");
@@ -168,9 +158,8 @@ static void nothing_is_known_without_events(void **state)
 	tsi_steps_deinit(&steps);
 }
 
-static void failed_requests_are_counted_on_every_device(void **state)
+TEST(failed_requests_are_counted_on_every_device)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct tscope_timeline *timeline;
 	struct step_series steps;
@@ -190,9 +179,8 @@ static void failed_requests_are_counted_on_every_device(void **state)
 	tscope_trace_free(trace);
 }
 
-static void records_keep_their_own(void **state)
+TEST(records_keep_their_own)
 {
-	(void)state;
 	static const struct point points[] = { { 1010, 10, 20, 0 }, { 1150, 90, 95, 0 } };
 	struct step_series from = series_of(points, TSI_COUNT_OF(points), NULL);
 	struct step_series records = test_steps("1 data=1\n"
@@ -210,9 +198,8 @@ static void records_keep_their_own(void **state)
 	tsi_steps_deinit(&from);
 }
 
-static void windows_add_up(void **state)
+TEST(windows_add_up)
 {
-	(void)state;
 	static const struct point points[] = { { 1010, 10, 20, 0 } };
 	struct step_series first = series_of(points, 1, NULL), second = series_of(points, 1, NULL);
 
@@ -223,20 +210,4 @@ static void windows_add_up(void **state)
 	assert_int_equal(first.records[4].memory_bytes[STEP_MEMORY_ALLOC], 10);
 	tsi_steps_deinit(&first);
 	tsi_steps_deinit(&second);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(totals_at_the_end_and_peaks_within),
-		cmocka_unit_test(what_came_before_the_first_step_counts),
-		cmocka_unit_test(figures_are_of_the_device_that_peaks_highest),
-		cmocka_unit_test(reserved_may_be_unknown),
-		cmocka_unit_test(nothing_is_known_without_events),
-		cmocka_unit_test(failed_requests_are_counted_on_every_device),
-		cmocka_unit_test(records_keep_their_own),
-		cmocka_unit_test(windows_add_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

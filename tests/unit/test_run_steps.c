@@ -6,16 +6,12 @@
  */
 #include "run/align.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 #include "step_dump.h"
@@ -44,11 +40,10 @@ static void add_budget(struct step_series *steps, size_t index, int64_t wall_ns)
 
 /* ---- one series ---- */
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct step_series steps, other = { 0 };
 
-	(void)state;
 	tsi_steps_init(&steps);
 	assert_int_equal(steps.rank, -1);
 	assert_int_equal(steps.world_size, -1);
@@ -60,11 +55,10 @@ static void test_empty(void **state)
 	tsi_steps_deinit(&other);
 }
 
-static void test_move(void **state)
+TEST(test_move)
 {
 	struct step_series from = test_steps("1 data=1 eval=2\n"), to = test_steps("2\n3\n");
 
-	(void)state;
 	tsi_steps_move(&to, &from);
 	check(&to, "1 time=3 data=1 eval=2\n");
 	assert_int_equal(from.count, 0);
@@ -72,7 +66,7 @@ static void test_move(void **state)
 	tsi_steps_deinit(&to);
 }
 
-static void test_select(void **state)
+TEST(test_select)
 {
 	static const struct {
 		struct tscope_timeline_options options;
@@ -93,7 +87,6 @@ static void test_select(void **state)
 		{ { .has_range = true, .first_step = 5, .last_step = 4 }, "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps = test_steps("1 a=10\n2 b=20\n3 first\n4 a=40\n");
 
@@ -103,21 +96,19 @@ static void test_select(void **state)
 	}
 }
 
-static void test_select_nothing(void **state)
+TEST(test_select_nothing)
 {
 	struct step_series steps = test_steps("1 a=10\n");
 
-	(void)state;
 	tsi_steps_select(&steps, NULL);
 	check(&steps, "1 time=10 a=10\n");
 	tsi_steps_deinit(&steps);
 }
 
-static void test_is_timed(void **state)
+TEST(test_is_timed)
 {
 	struct step_series steps = test_steps("1 data=1\n2\n3 warmup data=1\n");
 
-	(void)state;
 	assert_true(tsi_step_is_timed(&steps.records[0]));
 	assert_false(tsi_step_is_timed(&steps.records[1]));
 	assert_false(tsi_step_is_timed(&steps.records[2]));
@@ -125,9 +116,8 @@ static void test_is_timed(void **state)
 }
 
 /* A phase of another name is a double; the largest is none that an integer holds. */
-static void test_extra_ns(void **state)
+TEST(test_extra_ns)
 {
-	(void)state;
 	assert_int_equal(tsi_extra_ns(&(struct step_extra){ .value = 7 }), 7);
 	assert_int_equal(tsi_extra_ns(&(struct step_extra){ .value = 0x1p62 }), INT64_C(1) << 62);
 	assert_int_equal(tsi_extra_ns(&(struct step_extra){ .value = 0x1p63 }), INT64_MAX);
@@ -156,12 +146,11 @@ static struct step_series steps_of(struct test_trace *t)
  * so the phase is "compute": of both, (301 + 100) / 2 = 200, comm 300 / 2 = 150,
  * other is what is left of 1000.
  */
-static void test_phases_of_devices(void **state)
+TEST(test_phases_of_devices)
 {
 	struct test_trace *t = test_trace_new();
 	struct step_series steps;
 
-	(void)state;
 	test_metadata(t, "baseTimeNanoseconds", "5000");
 	test_annotation(t, "ProfilerStep#7", 1, 0, 1000);
 	test_annotation(t, "ProfilerStep#8", 1, 1000, 1000);
@@ -201,12 +190,11 @@ static void test_phases_of_devices(void **state)
 }
 
 /* Without a device the main thread's annotations are the phases. */
-static void test_phases_of_host(void **state)
+TEST(test_phases_of_host)
 {
 	struct test_trace *t = test_trace_new();
 	struct step_series steps;
 
-	(void)state;
 	test_annotation(t, "ProfilerStep#0", 1, 0, 1000);
 	test_annotation(t, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0,
 			200);
@@ -224,12 +212,11 @@ static void test_phases_of_host(void **state)
 
 /* ---- joining ---- */
 
-static void test_append(void **state)
+TEST(test_append)
 {
 	struct step_series steps = test_steps("1 data=5\n2 data=6\n");
 	struct step_series later = test_steps("0 first data=7\n1 data=8\n");
 
-	(void)state;
 	add_budget(&steps, 1, 20);
 	add_budget(&later, 0, 30);
 	add_budget(&later, 1, 40);
@@ -255,14 +242,13 @@ static void test_append(void **state)
 }
 
 /* Budgets go to the first record of their number, whatever the order; the rest is appended. */
-static void test_join(void **state)
+TEST(test_join)
 {
 	struct step_series records = test_steps("5 forward=1 loss=2.5\n-3 forward=2\n7 forward=3\n"
 						"5 forward=4\n");
 	struct step_series trace = test_steps("7 first data=1\n8 incomplete data=2\n9 data=4\n"
 					      "-3 data=5\n5 data=6\n");
 
-	(void)state;
 	for (size_t i = 0; i < trace.count; i++)
 		if (trace.records[i].number != 9)
 			add_budget(&trace, i, 100 + trace.records[i].number);
@@ -281,13 +267,12 @@ static void test_join(void **state)
 }
 
 /* The peak is that of the first series that has one; why there is none does not stand in its way. */
-static void test_peaks(void **state)
+TEST(test_peaks)
 {
 	struct step_series steps = test_steps("1 data=5\n");
 	struct step_series unknown = test_steps("1 data=5\n2 data=6\n");
 	struct step_series first = test_steps("1 data=5\n"), second = test_steps("3 data=7\n");
 
-	(void)state;
 	unknown.peak = (struct step_peak){ .lack = "no such device" };
 	first.peak = (struct step_peak){ 2e14, "A100", "bf16", "" };
 	second.peak = (struct step_peak){ 4e14, "H100 SXM5", "fp16", "" };
@@ -307,12 +292,11 @@ static void test_peaks(void **state)
 }
 
 /* Records that say nothing of time take it from the trace, with the steps that only that has. */
-static void test_join_without_times(void **state)
+TEST(test_join_without_times)
 {
 	struct step_series records = test_steps("1 forward=9 loss=2\n2 forward=9 loss=1\n");
 	struct step_series trace = test_steps("1 first data=3\n2 forward=4 comm=1\n3 data=2\n");
 
-	(void)state;
 	for (size_t i = 0; i < records.count; i++) {
 		records.records[i].phases = 0;
 		records.records[i].phase_ns[PHASE_FORWARD] = records.records[i].time_ns = 0;
@@ -332,11 +316,10 @@ static void test_join_without_times(void **state)
 }
 
 /* A phase of 0 ns is a time; no phase among records with some is none. */
-static void test_settle_times(void **state)
+TEST(test_settle_times)
 {
 	struct step_series records = test_steps("1 forward=0\n2 eval=0\n3 loss=1\n4 forward=2\n");
 
-	(void)state;
 	records.records[2].has |= STEP_HAS_TIME;
 	tsi_steps_settle_times(&records);
 	assert_false(records.is_timeless);
@@ -346,11 +329,10 @@ static void test_settle_times(void **state)
 	tsi_steps_deinit(&records);
 }
 
-static void test_join_nothing(void **state)
+TEST(test_join_nothing)
 {
 	struct step_series records = test_steps("5 forward=1\n"), none = test_steps("");
 
-	(void)state;
 	tsi_steps_join(&records, &none);
 	check(&records, "5 time=1 forward=1\n");
 	tsi_steps_join(&none, &records);
@@ -418,9 +400,8 @@ static void drop_ranks(struct step_series *ranks, size_t count)
 		tsi_steps_deinit(&ranks[i]);
 }
 
-static void test_align(void **state)
+TEST(test_align)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(side_by_side_cases); i++) {
 		struct step_series ranks[MAX_RANKS];
 		size_t rank_count = make_ranks(ranks, &side_by_side_cases[i]);
@@ -448,9 +429,8 @@ static void test_align(void **state)
 	}
 }
 
-static void test_slowest(void **state)
+TEST(test_slowest)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(side_by_side_cases); i++) {
 		struct step_series ranks[MAX_RANKS], slowest;
 		size_t rank_count = make_ranks(ranks, &side_by_side_cases[i]);
@@ -470,11 +450,10 @@ static void test_slowest(void **state)
  * Against the definition, on random numbers: the k-th step of a number is aligned
  * if every rank has a k-th one.
  */
-static void test_align_random(void **state)
+TEST(test_align_random)
 {
 	uint64_t seed = 11;
 
-	(void)state;
 	for (int round = 0; round < 500; round++) {
 		struct step_series ranks[3];
 		struct step_alignment alignment;
@@ -514,7 +493,7 @@ static void test_align_random(void **state)
 	}
 }
 
-static void test_quorum(void **state)
+TEST(test_quorum)
 {
 	struct step_series ranks[4] = { test_steps("1 data=1\n3 data=1\n"),
 					test_steps("1 data=1\n2 data=1\n3 data=1\n"),
@@ -522,7 +501,6 @@ static void test_quorum(void **state)
 					test_steps("2 data=1\n4 data=1\n") };
 	struct step_alignment alignment;
 
-	(void)state;
 	assert_int_equal(tsi_quorum_spare(99, 0), 0);
 	assert_int_equal(tsi_quorum_spare(199, 0), 1);
 	assert_int_equal(tsi_quorum_spare(10, 85), 1);
@@ -560,14 +538,13 @@ static enum tscope_status do_all(struct step_series *steps, const struct step_se
 	return tsi_steps_status(steps, err);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
 	struct step_series ranks[2] = { test_steps("1 eval=1\n2 eval=2\n"),
 					test_steps("1 eval=2 x=3\n2 data=1\n") };
 	struct test_trace *t = test_trace_new();
 	struct tscope_timeline *timeline;
 
-	(void)state;
 	add_budget(&ranks[0], 0, 5);
 	add_budget(&ranks[1], 1, 5);
 	test_annotation(t, "ProfilerStep#7", 1, 0, 1000);
@@ -583,31 +560,4 @@ static void test_allocations(void **state)
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
 	drop_ranks(ranks, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_move),
-		cmocka_unit_test(test_select),
-		cmocka_unit_test(test_select_nothing),
-		cmocka_unit_test(test_is_timed),
-		cmocka_unit_test(test_extra_ns),
-		cmocka_unit_test(test_phases_of_devices),
-		cmocka_unit_test(test_phases_of_host),
-		cmocka_unit_test(test_append),
-		cmocka_unit_test(test_join),
-		cmocka_unit_test(test_peaks),
-		cmocka_unit_test(test_join_without_times),
-		cmocka_unit_test(test_settle_times),
-		cmocka_unit_test(test_join_nothing),
-		cmocka_unit_test(test_align),
-		cmocka_unit_test(test_slowest),
-		cmocka_unit_test(test_align_random),
-		cmocka_unit_test(test_quorum),
-		cmocka_unit_test(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

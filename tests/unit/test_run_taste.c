@@ -5,16 +5,11 @@
  */
 #include "run/taste.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "test_folder.h"
 
 #define BYTES(literal) literal, sizeof(literal) - 1
@@ -124,9 +119,8 @@ static void taste(struct run_file *file, size_t i, bool is_named)
 	assert_false(arena.has_failed);
 }
 
-static void in_a_folder(void **state)
+TEST_IN_FOLDER(in_a_folder)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct run_file file;
 
@@ -142,9 +136,8 @@ static void in_a_folder(void **state)
 }
 
 /* Whoever names a file is told by those who read it. */
-static void named(void **state)
+TEST_IN_FOLDER(named)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct run_file file;
 
@@ -154,14 +147,4 @@ static void named(void **state)
 		assert_null(file.reason);
 	}
 	tsi_arena_deinit(&arena);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(in_a_folder, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(named, enter_folder, leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,16 +6,12 @@
 #include "run/write_steps.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/device.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "decode/json.h"
 #include "random_numbers.h"
 #include "run/scalars.h"
@@ -48,13 +44,12 @@ static void check_steps(struct step_series *steps, const char *expected)
 	tsi_steps_deinit(steps);
 }
 
-static void test_records(void **state)
+TEST(test_records)
 {
 	struct step_series steps = test_steps("-3 data=0 forward=1500000000 eval=20\n"
 					      "4 warmup loss=2.5 grad_norm=nan forward=1\n"
 					      "5 alloc=0 peak_reserved=9223372036854775807\n");
 
-	(void)state;
 	/* A step with a time but no phase, as one from a record without phases. */
 	steps.records[2].has |= STEP_HAS_TIME;
 	check_steps(&steps,
@@ -66,7 +61,7 @@ static void test_records(void **state)
 		    "\"memory\":{\"alloc\":0,\"peak_reserved\":9223372036854775807}}\n");
 }
 
-static void test_scalars(void **state)
+TEST(test_scalars)
 {
 	static const struct {
 		struct str name;
@@ -78,7 +73,6 @@ static void test_scalars(void **state)
 	};
 	struct step_series steps = test_steps("1\n2\n");
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(scalars); i++)
 		assert_true(tsi_steps_add_extra(&steps, &steps.scalars, scalars[i].name,
 						scalars[i].value));
@@ -89,23 +83,21 @@ static void test_scalars(void **state)
 }
 
 /* A metric that is called loss, and is not what was taken for it, would be read as the loss. */
-static void test_hidden_scalars(void **state)
+TEST(test_hidden_scalars)
 {
 	struct step_series steps = test_steps("1 loss=2 loss:3 grad_norm:4\n2 loss:5\n");
 
-	(void)state;
 	tsi_scalars_note(&steps, "csv");
 	check_steps(&steps, "{\"step\":1,\"timed\":false,\"scalars\":{\"loss\":2,"
 			    "\"grad_norm\":4}}\n"
 			    "{\"step\":2,\"timed\":false,\"scalars\":{}}\n");
 }
 
-static void test_device_budget(void **state)
+TEST(test_device_budget)
 {
 	struct step_series steps = test_steps("1 first\n");
 	struct step_budget *budget = test_steps_add_budget(&steps, 0);
 
-	(void)state;
 	steps.device_count = 2;
 	budget->start_ns = 1700000000000000001;
 	budget->has_alloc_peak = true;
@@ -130,12 +122,11 @@ static void test_device_budget(void **state)
 			    "\"alloc_peak_ns\":1700000000000000005}\n");
 }
 
-static void test_host_budget(void **state)
+TEST(test_host_budget)
 {
 	struct step_series steps = test_steps("1\n");
 	struct step_budget *budget = test_steps_add_budget(&steps, 0);
 
-	(void)state;
 	budget->wall_ns = 10;
 	budget->host.line_ns[HOST_OPTIMIZER] = 10;
 	check_steps(&steps, "{\"step\":1,\"scalars\":{},\"start_ns\":0,\"wall_ns\":10,"
@@ -143,12 +134,11 @@ static void test_host_budget(void **state)
 			    "\"optimizer\":10,\"comm\":0,\"other\":0}}\n");
 }
 
-static void test_run_json(void **state)
+TEST(test_run_json)
 {
 	struct step_series steps = test_steps("1\n2\n");
 	char *text = written(tsi_write_run_json, &steps);
 
-	(void)state;
 	assert_string_equal(text, "{\"name\":\"run\",\"n_steps\":2,"
 				  "\"tscope\":{\"has_start\":false,\"point_to_point\":false,"
 				  "\"times_from_trace\":false,"
@@ -177,11 +167,10 @@ static void test_run_json(void **state)
 }
 
 /* What operators and the device tell stands where other readers look for it, and says that it does. */
-static void test_run_json_of_a_trace(void **state)
+TEST(test_run_json_of_a_trace)
 {
 	struct step_series steps = test_steps("1\n");
 
-	(void)state;
 	steps.counted_flops_per_step = 2.5e12;
 	steps.peak = (struct step_peak){ 1e14, "H100 SXM5", "bf16", "" };
 	char *text = written(tsi_write_run_json, &steps);
@@ -213,7 +202,7 @@ static void test_run_json_of_a_trace(void **state)
 }
 
 /* What the job said of itself stands there as it did, nested names flat, and numbers as numbers. */
-static void test_provenance(void **state)
+TEST(test_provenance)
 {
 	static const char said[] =
 		"{\"name\":\"a "
@@ -222,7 +211,6 @@ static void test_provenance(void **state)
 		"\"config\":{\"lr\":1e-3,\"a\":{\"c\":[1.0],\"b\":true}}}";
 	struct step_series steps = test_steps("1\n");
 
-	(void)state;
 	assert_int_equal(tsi_run_json_read(TSI_STR(said), &steps, NULL), TSCOPE_OK);
 	char *text = written(tsi_write_run_json, &steps);
 	assert_string_equal(text,
@@ -518,11 +506,10 @@ static void check_lines(const char *text)
 	assert_string_equal(text, "");
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
 	uint64_t seed = 3;
 
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		struct step_series steps, again;
 		char *lines, *run_json;
@@ -539,21 +526,4 @@ static void test_round_trip(void **state)
 		tsi_steps_deinit(&steps);
 		tsi_steps_deinit(&again);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records),
-		cmocka_unit_test(test_scalars),
-		cmocka_unit_test(test_hidden_scalars),
-		cmocka_unit_test(test_device_budget),
-		cmocka_unit_test(test_host_budget),
-		cmocka_unit_test(test_run_json),
-		cmocka_unit_test(test_run_json_of_a_trace),
-		cmocka_unit_test(test_provenance),
-		cmocka_unit_test(test_round_trip),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,9 @@
 #include "diff/sample_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "analyze/shared/chance.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 
@@ -42,9 +38,8 @@ static void check_verdict(const struct sample_test *result, enum diff_verdict ve
 			    tsi_sample_test_method_name(method));
 }
 
-static void equal_samples_are_the_same(void **state)
+TEST(equal_samples_are_the_same)
 {
-	(void)state;
 	static const int64_t a[] = { 5, 7, 6, 5 }, shuffled[] = { 7, 5, 5, 6 };
 	struct sample_test result = test(a, 4, shuffled, 4, 3);
 
@@ -60,9 +55,8 @@ static void equal_samples_are_the_same(void **state)
  * Of 252 orders of five and five, 2 keep them apart: no test of that can be below 0.004. Of six and
  * six there are 924.
  */
-static void few_steps_are_undecided(void **state)
+TEST(few_steps_are_undecided)
 {
-	(void)state;
 	static const int64_t a[] = { 100, 101, 102, 103, 104, 105 },
 			     b[] = { 900, 901, 902, 903, 904, 905 };
 	static const struct {
@@ -90,9 +84,8 @@ static void few_steps_are_undecided(void **state)
  * sqrt(3.5 / 3), 10 degrees. The steps grow one by one, but ranks of so few resemble too little to
  * count: their correlation is 0.5 in both, and 0.5 × sqrt(12) is below 2.
  */
-static void both_tests_come_together(void **state)
+TEST(both_tests_come_together)
 {
-	(void)state;
 	static const int64_t a[] = { 100, 101, 102, 103, 104, 105 },
 			     b[] = { 900, 901, 902, 903, 904, 905 };
 	double by_rank = 2.0 / 924, by_mean = 2 * tsi_student_tail(800 / sqrt(3.5 / 3), 10);
@@ -133,9 +126,8 @@ static int64_t wobble(size_t step)
 	return (int64_t)(step * 37 % 23);
 }
 
-static void a_change_of_all_steps_is_one(void **state)
+TEST(a_change_of_all_steps_is_one)
 {
-	(void)state;
 	int64_t a[20], slower[20], other[20];
 
 	for (size_t i = 0; i < 20; i++) {
@@ -158,9 +150,8 @@ static void a_change_of_all_steps_is_one(void **state)
 }
 
 /* Every fifth step waits: the typical step is as it was, the mean is not. */
-static void a_change_of_few_steps_is_one_of_the_mean(void **state)
+TEST(a_change_of_few_steps_is_one_of_the_mean)
 {
-	(void)state;
 	int64_t a[60], b[60];
 
 	for (size_t i = 0; i < 60; i++) {
@@ -174,9 +165,8 @@ static void a_change_of_few_steps_is_one_of_the_mean(void **state)
 }
 
 /* The typical step is faster for certain. The mean is larger by two steps, which may be chance. */
-static void the_typical_step_does_not_speak_against_the_mean(void **state)
+TEST(the_typical_step_does_not_speak_against_the_mean)
 {
-	(void)state;
 	int64_t a[60], b[60];
 
 	for (size_t i = 0; i < 40; i++) {
@@ -205,9 +195,8 @@ static void the_typical_step_does_not_speak_against_the_mean(void **state)
  * Two runs that drift up and down by ±100 around 1000 and 1060, in waves of 20 steps: as
  * independent steps they would differ, but they tell only what a few would.
  */
-static void steps_that_resemble_their_neighbours_tell_less(void **state)
+TEST(steps_that_resemble_their_neighbours_tell_less)
 {
-	(void)state;
 	int64_t a[40], b[40], mixed_a[40], mixed_b[40];
 
 	for (size_t i = 0; i < 40; i++) {
@@ -230,9 +219,8 @@ static void steps_that_resemble_their_neighbours_tell_less(void **state)
  * tell as much as 14 × 0.3 / 1.7 = 2.5. The means are 21 errors apart all the same: p is 2.4e-4 with
  * the 3 degrees of five steps, too much where nine lines are asked, but next to nothing with 26.
  */
-static void a_change_beyond_all_noise_is_one_though_steps_resemble(void **state)
+TEST(a_change_beyond_all_noise_is_one_though_steps_resemble)
 {
-	(void)state;
 	static const int64_t a[] = { 7500, 7500, 11689, 40237, 331165, 101363, 7500,
 				     7500, 7500, 7500,  7500,  7500,   7500,   7500 },
 			     b[] = {
@@ -258,9 +246,8 @@ static void a_change_beyond_all_noise_is_one_though_steps_resemble(void **state)
  * few steps hide: one of 1.9 / 0.1 = 19, and of both one of (19 + 1) / 2. Ranks, twice, are 11 31
  * 51 71; b has 200 more, the variance is 400 / 3 * (41 - 4 * 990 / (40 * 39)).
  */
-static void resemblance_widens_the_distribution(void **state)
+TEST(resemblance_widens_the_distribution)
 {
-	(void)state;
 	int64_t a[20], b[20];
 
 	for (size_t i = 0; i < 8; i++) {
@@ -287,9 +274,8 @@ static void resemblance_widens_the_distribution(void **state)
  * The shorter run lacks the rare slow steps of the longer one. Welch's error is that of the longer
  * one's mean alone, and its t is 4.2; with the variances pooled it is 1.
  */
-static void a_short_run_without_the_rare_steps_is_no_change(void **state)
+TEST(a_short_run_without_the_rare_steps_is_no_change)
 {
-	(void)state;
 	int64_t a[20], b[400];
 
 	for (size_t i = 0; i < 400; i++)
@@ -304,9 +290,8 @@ static void a_short_run_without_the_rare_steps_is_no_change(void **state)
  * An interval leaves out 0 where there is a change, and holds it where there is none: also where
  * many steps are equal, where the tests disagree, where ranks have no bounds.
  */
-static void intervals_say_what_the_verdict_does(void **state)
+TEST(intervals_say_what_the_verdict_does)
 {
-	(void)state;
 	uint64_t random = 1;
 	size_t changed = 0, no_change = 0, unbound = 0;
 
@@ -332,9 +317,8 @@ static void intervals_say_what_the_verdict_does(void **state)
 	assert_true(changed > 2000 && no_change > 2000 && unbound < changed / 10);
 }
 
-static void steps_that_never_vary_are_certain(void **state)
+TEST(steps_that_never_vary_are_certain)
 {
-	(void)state;
 	static const int64_t a[] = { 7, 7, 7, 7, 7, 7, 7 }, b[] = { 8, 8, 8, 8, 8, 8 };
 	struct sample_test result = test(a, 6, b, 6, 1);
 
@@ -346,9 +330,8 @@ static void steps_that_never_vary_are_certain(void **state)
 	assert_true(result.p_value == 1);
 }
 
-static void times_of_any_size_are_fine(void **state)
+TEST(times_of_any_size_are_fine)
 {
-	(void)state;
 	int64_t a[8], b[8];
 
 	for (size_t i = 0; i < 8; i++) {
@@ -374,9 +357,8 @@ static int64_t noisy(double mean, uint64_t *state)
 }
 
 /* tests/bench/significance.c has more of this. */
-static void rates_are_as_promised(void **state)
+TEST(rates_are_as_promised)
 {
-	(void)state;
 	static const struct {
 		size_t steps, pairs;
 		double change;
@@ -406,9 +388,8 @@ static void rates_are_as_promised(void **state)
 
 /* ---- moments ---- */
 
-static void moments_are_tested_by_their_means(void **state)
+TEST(moments_are_tested_by_their_means)
 {
-	(void)state;
 	/* An error of sqrt(4 ÷ 8 + 4 ÷ 8) = 1, 14 degrees. */
 	static const struct sample_moments a = { 100, 2, 8 }, b = { 105, 2, 8 };
 	struct sample_test result = tsi_moments_test(&a, &b, 3);
@@ -432,9 +413,8 @@ static void moments_are_tested_by_their_means(void **state)
 		   2 * tsi_student_tail(4 / sqrt(2.125), 2.125 * 2.125 / ((0.015625 + 4) / 7)));
 }
 
-static void moments_that_are_not_known_decide_nothing(void **state)
+TEST(moments_that_are_not_known_decide_nothing)
 {
-	(void)state;
 	static const struct sample_moments known = { 100, 2, 8 }, unknown[] = {
 		{ NAN, 2, 8 },       { 90, NAN, 8 },   { 90, 2, NAN }, { 90, 2, 0 },
 		{ 90, INFINITY, 8 }, { 90, 2, 1e300 }, { 90, 0, 1 }
@@ -448,9 +428,8 @@ static void moments_that_are_not_known_decide_nothing(void **state)
 	}
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	static const int64_t a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 7, 8, 9, 10, 11, 12 };
 	struct sample left = { a, 6 }, right = { b, 6 };
 
@@ -463,29 +442,4 @@ static void memory_ends(void **state)
 		assert_int_equal(result.verdict, sweep.has_failed ? DIFF_UNDECIDED : DIFF_CHANGED);
 		tsi_arena_deinit(&memory);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_samples_are_the_same),
-		cmocka_unit_test(few_steps_are_undecided),
-		cmocka_unit_test(both_tests_come_together),
-		cmocka_unit_test(a_change_of_all_steps_is_one),
-		cmocka_unit_test(a_change_of_few_steps_is_one_of_the_mean),
-		cmocka_unit_test(the_typical_step_does_not_speak_against_the_mean),
-		cmocka_unit_test(steps_that_resemble_their_neighbours_tell_less),
-		cmocka_unit_test(a_change_beyond_all_noise_is_one_though_steps_resemble),
-		cmocka_unit_test(resemblance_widens_the_distribution),
-		cmocka_unit_test(a_short_run_without_the_rare_steps_is_no_change),
-		cmocka_unit_test(intervals_say_what_the_verdict_does),
-		cmocka_unit_test(steps_that_never_vary_are_certain),
-		cmocka_unit_test(times_of_any_size_are_fine),
-		cmocka_unit_test(rates_are_as_promised),
-		cmocka_unit_test(moments_are_tested_by_their_means),
-		cmocka_unit_test(moments_that_are_not_known_decide_nothing),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

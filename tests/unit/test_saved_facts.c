@@ -9,13 +9,10 @@
 #include "analysis_check.h"
 #include "analyze/saved_report.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "packed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define HEAD "{\"schema_version\": 1, \"tool\": {\"name\": \"tscope\"}, "
 
@@ -53,7 +50,7 @@ static void check_read(const char *text, const char *names, const char *expected
 }
 
 /* step_time.count is a count, mean_ns in ns, cv a ratio; distributed.verdict is a text. */
-static void test_kinds_of_values(void **state)
+TEST(test_kinds_of_values)
 {
 	static const struct {
 		const char *value, *ns, *ratio;
@@ -82,7 +79,6 @@ static void test_kinds_of_values(void **state)
 		{ "{\"a\": 7}", "-", "-" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[512], expected[128];
 
@@ -94,7 +90,7 @@ static void test_kinds_of_values(void **state)
 	}
 }
 
-static void test_flags_and_texts(void **state)
+TEST(test_flags_and_texts)
 {
 	static const struct {
 		const char *flag, *text, *expected;
@@ -108,7 +104,6 @@ static void test_flags_and_texts(void **state)
 		{ "null", "null", "- -" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[512];
 
@@ -120,15 +115,14 @@ static void test_flags_and_texts(void **state)
 	}
 }
 
-static void test_names_of_schema_1(void **state)
+TEST(test_names_of_schema_1)
 {
-	(void)state;
 	check_read(HEAD
 		   "\"facts\": {\"budget\": {\"compute_ns\": 5, \"phase\": {\"data_ns\": 2}}}}",
 		   "budget: compute_total_ns phase.data_total_ns wall_total_ns", "5 2 -");
 }
 
-static void test_unknown_and_missing(void **state)
+TEST(test_unknown_and_missing)
 {
 	struct saved_report report = read_good(
 		HEAD
@@ -138,7 +132,6 @@ static void test_unknown_and_missing(void **state)
 		"\"by_kind\": {\"name\": \"a\"}}}, \"future\": [1, 2]}");
 	struct analyzed shown = { .analysis = report.analysis };
 
-	(void)state;
 	assert_true(tscope_analysis_has(report.analysis, tscope_analyzer_find("kernels."), -1));
 	assert_false(tscope_analysis_has(report.analysis, tscope_analyzer_find("overlap."), -1));
 	assert_false(tscope_analysis_has(report.analysis, tscope_analyzer_find("step_time."), -1));
@@ -150,33 +143,31 @@ static void test_unknown_and_missing(void **state)
 }
 
 /* Columns of a table that is an object of arrays may be missing, or shorter than others. */
-static void test_columns(void **state)
+TEST(test_columns)
 {
 	struct saved_report report =
 		read_good(HEAD "\"facts\": {\"series\": {\"steps\": {\"step\": [4, 5, 6], "
 			       "\"time_ns\": [70, null], \"loss\": 3, \"hue\": [1, 2, 3, 4]}}}}");
 	struct analyzed shown = { .analysis = report.analysis };
 
-	(void)state;
 	check_table(&shown, "series.steps: step time_ns loss", "4 70 -\n5 - -\n6 - -\n");
 	tsi_saved_report_deinit(&report);
 }
 
 /* A baseline: tables are columns, and texts are numbers of a list. */
-static void test_texts_by_number(void **state)
+TEST(test_texts_by_number)
 {
 	struct saved_report report = read_good(
 		HEAD "\"texts\": [\"gemm\", \"add\"], \"facts\": {\"kernels\": {\"by_name\": "
 		     "{\"name\": [1, 0, 1, 2, \"own\", null, -1], \"count\": [7, 8]}}}}");
 	struct analyzed shown = { .analysis = report.analysis };
 
-	(void)state;
 	check_table(&shown, "kernels.by_name: name count",
 		    "add 7\ngemm 8\nadd -\n- -\nown -\n- -\n- -\n");
 	tsi_saved_report_deinit(&report);
 }
 
-static void test_groups_and_doubts(void **state)
+TEST(test_groups_and_doubts)
 {
 	struct saved_report report = read_good(
 		HEAD "\"facts\": {\"step_time\": {\"reliability\": \"clocks\", "
@@ -184,7 +175,6 @@ static void test_groups_and_doubts(void **state)
 		     "\"phase\": {\"data_ns\": 9, \"data_ratio\": 0.5}}}}");
 	struct analyzed shown = { .analysis = report.analysis };
 
-	(void)state;
 	check_facts(&shown, "step_time: phase.data_ns phase.data_ratio phase.comm_ns", "9 0.5 -");
 	check_reliability(&shown, "step_time", "clocks");
 	check_doubt(&shown, "step_time.phase.data_ns", "loader");
@@ -193,7 +183,7 @@ static void test_groups_and_doubts(void **state)
 }
 
 /* A table of many columns is named by few bytes: 2^27 values are refused before they are kept. */
-static void test_too_many_values(void **state)
+TEST(test_too_many_values)
 {
 	static const char head[] = HEAD "\"facts\": {\"snapshot\": {\"by_device\": [";
 	size_t row_count = 8 << 20; /* of 18 columns: more than 2^27 cells */
@@ -201,7 +191,6 @@ static void test_too_many_values(void **state)
 	struct saved_report report;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	bytes_add(&text, head, sizeof(head) - 1);
 	for (size_t i = 0; i < row_count; i++)
 		bytes_add_literal(&text, "0,");
@@ -210,16 +199,4 @@ static void test_too_many_values(void **state)
 	assert_string_equal(err.message, "more than 134217728 values in one report");
 	tsi_saved_report_deinit(&report);
 	bytes_reset(&text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds_of_values), cmocka_unit_test(test_texts_by_number),
-		cmocka_unit_test(test_flags_and_texts), cmocka_unit_test(test_unknown_and_missing),
-		cmocka_unit_test(test_columns),         cmocka_unit_test(test_groups_and_doubts),
-		cmocka_unit_test(test_too_many_values), cmocka_unit_test(test_names_of_schema_1),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

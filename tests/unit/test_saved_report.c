@@ -8,21 +8,16 @@
 
 #include "analysis_check.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "packed.h"
 #include "report/json_parts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/tscope.h>
 
-#include <cmocka.h>
-
 _Static_assert(SAVED_SCHEMA_VERSION == (int)JSON_SCHEMA_VERSION, "what is written must be read");
-
-static const char *testdata;
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -232,14 +227,13 @@ static void written_deinit(struct written *w)
 }
 
 /* Those that every build reads. */
-static void test_runs(void **state)
+TEST(test_runs)
 {
 	static const char *const names[] = { "run_healthy", "run_sick",        "run_mixed",
 					     "run_memory",  "run_rerun",       "two_steps.json",
 					     "flops.json",  "flops_part.json", "cpu_only.json",
 					     "era_a.json",  "oom.pickle",      "leak_b.pickle" };
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(names); i++) {
 		struct written w = write_file(write_run, names[i], &as_json);
 		struct saved_report report = read_good(w.text);
@@ -259,7 +253,7 @@ static void test_runs(void **state)
 }
 
 /* A trace or a file about memory has one rank, whose figures are those of the whole. */
-static void test_single_files(void **state)
+TEST(test_single_files)
 {
 	static const struct {
 		const char *name;
@@ -277,7 +271,6 @@ static void test_single_files(void **state)
 		{ "fsdp_mem_rank_0_training_step_1.log", write_memory },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct written w = write_file(cases[i].write, cases[i].name, &as_json);
 		struct saved_report report = read_good(w.text);
@@ -295,25 +288,23 @@ static void test_single_files(void **state)
 }
 
 /* two_steps.json has more than one kernel and more than one operator. */
-static void test_cut_rankings(void **state)
+TEST(test_cut_rankings)
 {
 	struct tscope_report_options options = as_json;
 	options.top = 1;
 	struct written w = write_file(write_run, "two_steps.json", &options);
 	struct saved_report report = read_good(w.text);
 
-	(void)state;
 	assert_true(report.is_cut);
 	tsi_saved_report_deinit(&report);
 	written_deinit(&w);
 }
 
 /* As a baseline in a repository may be kept. */
-static void test_compressed(void **state)
+TEST(test_compressed)
 {
 	struct written w = write_file(write_run, "run_sick", &as_json);
 
-	(void)state;
 	for (const struct codec *codec = codecs; codec->name; codec++) {
 		struct bytes packed = { 0 };
 		struct saved_report report;
@@ -349,7 +340,7 @@ static size_t show_rank(const struct saved_rank *rank, char *text, size_t size)
 	return (size_t)snprintf(text, size, "%d:%d ", number, (int)count.integer);
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
 	static const struct {
 		const char *rest, *ranks; /* number and step_time.count of each */
@@ -368,7 +359,6 @@ static void test_ranks(void **state)
 		{ "\"inputs\": [{\"rank\": -6}]", "-1:9 " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * TSI_COUNT_OF(cases); i++) {
 		char text[512], found[128] = "";
 		size_t length = 0;
@@ -390,7 +380,7 @@ static void test_ranks(void **state)
 #define BYTES_256 BYTES_64 BYTES_64 BYTES_64 BYTES_64
 
 /* Each form in which the three commands say it; what is no text or number is passed over. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
 	static const struct {
 		const char *rest, *damage; /* with ' for " */
@@ -431,7 +421,6 @@ static void test_damage(void **state)
 		  0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char text[2048];
 
@@ -447,7 +436,7 @@ static void test_damage(void **state)
 
 /* ---- what is none --------------------------------------------------------------------------- */
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const struct {
 		const char *head;
@@ -473,13 +462,12 @@ static void test_taste(void **state)
 		{ "x{\"schema_version\": 1, \"tool\": {\"name\": \"tscope\"}}", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		if (tsi_is_saved_report(tsi_str_of(cases[i].head)) != cases[i].is_saved)
 			fail_msg("%s", cases[i].head);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	static const struct {
 		const char *text;
@@ -520,7 +508,6 @@ static void test_refusals(void **state)
 		{ "traceEvents", TSCOPE_E_FORMAT, "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct saved_report report;
 		struct tscope_error err = { 0 };
@@ -540,9 +527,8 @@ static const char small[] =
 	     "\"series\": {\"steps\": {\"step\": [1, 2]}}}, "
 	     "\"ranks\": [{\"rank\": 1, \"facts\": {\"steps\": {\"count\": 4}}}, {\"rank\": 0}]}";
 
-static void test_cut_files(void **state)
+TEST(test_cut_files)
 {
-	(void)state;
 	for (size_t length = 1; length < sizeof(small) - 1; length++) {
 		struct saved_report report;
 		struct tscope_error err = { 0 };
@@ -556,9 +542,8 @@ static void test_cut_files(void **state)
 	}
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 20 };
 	while (alloc_sweep_next(&sweep)) {
 		struct saved_report report;
@@ -567,18 +552,4 @@ static void test_allocations(void **state)
 				read_bytes(&report, small, sizeof(small) - 1, 0, &sweep.err));
 		tsi_saved_report_deinit(&report);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),         cmocka_unit_test(test_single_files),
-		cmocka_unit_test(test_cut_rankings), cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_ranks),        cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_taste),        cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_cut_files),    cmocka_unit_test(test_allocations),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

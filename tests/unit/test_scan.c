@@ -9,15 +9,11 @@
 #include "event_log.h"
 #include "input/input.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "effort.h"
 #include "random_numbers.h"
 
@@ -192,9 +188,8 @@ static void compare(const char *bytes, size_t length)
 	event_log_deinit(&expected);
 }
 
-static void test_random_events(void **state)
+TEST(test_random_events)
 {
-	(void)state;
 	struct text *t = calloc(1, sizeof(*t));
 	for (random_state = 1; random_state < 4000; random_state += EFFORT_STRIDE) {
 		uint64_t seed = random_state;
@@ -208,9 +203,8 @@ static void test_random_events(void **state)
 }
 
 /* A string of every length, with every special character at every place, across all block borders. */
-static void test_strings_and_args(void **state)
+TEST(test_strings_and_args)
 {
-	(void)state;
 	static const char *const specials[] = { "\\\"", "\\\\", "\x01", "{", "}", "\xc3\xa9" };
 	char event[512], filler[200];
 	memset(filler, 'x', sizeof(filler));
@@ -227,9 +221,8 @@ static void test_strings_and_args(void **state)
 }
 
 /* It escapes nothing there: the quote behind it opens or closes a string all the same. */
-static void test_backslash_outside_of_strings(void **state)
+TEST(test_backslash_outside_of_strings)
 {
-	(void)state;
 	static const char *const values[] = { "\"\"\\\"", "\\\"x\"", "[1, \\\"]\"]", "1\\",
 					      "\"x\"\\\\\"{" };
 	char event[512], filler[200];
@@ -245,9 +238,8 @@ static void test_backslash_outside_of_strings(void **state)
 }
 
 /* What the first one said, escapes, too, counts for nothing. */
-static void test_fields_that_come_twice(void **state)
+TEST(test_fields_that_come_twice)
 {
-	(void)state;
 	static const char *const events[] = {
 		"{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"C:\\\\x\",\"name\":7}]",
 		"{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"C:\\\\x\",\"name\":\"x\"}]",
@@ -261,9 +253,8 @@ static void test_fields_that_come_twice(void **state)
 		compare(events[i], strlen(events[i]));
 }
 
-static void test_one_event(void **state)
+TEST(test_one_event)
 {
-	(void)state;
 	static const char event[] = "\n  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": "
 				    "\"aten::\\u006dm\", \"pid\": 7, \"tid\": \"t\",\n"
 				    "    \"ts\": 1704161511420306.491, \"dur\": 0.250,\n    "
@@ -285,9 +276,8 @@ static void test_one_event(void **state)
 }
 
 /* The scanner alone must do with usual events in any layout: the careful reader is slow. */
-static void test_usual_events_are_not_odd(void **state)
+TEST(test_usual_events_are_not_odd)
 {
-	(void)state;
 	static const char usual[][256] = {
 		/* long enough for the padding */
 		"{\"name\":\"a\",\"ph\":\"X\",\"ts\":1,\"dur\":1.5,\"pid\":1,\"tid\":-1,\"cat\":"
@@ -317,17 +307,4 @@ static void test_usual_events_are_not_odd(void **state)
 		event_log_deinit(&log);
 		free(scanner);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_event),
-		cmocka_unit_test(test_usual_events_are_not_odd),
-		cmocka_unit_test(test_strings_and_args),
-		cmocka_unit_test(test_backslash_outside_of_strings),
-		cmocka_unit_test(test_fields_that_come_twice),
-		cmocka_unit_test(test_random_events),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,16 +7,11 @@
  */
 #include <tscope/tscope.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "test_folder.h"
 
 #define EVENT(cat, name, ts, dur, args)                                                            \
@@ -102,7 +97,7 @@ static void check_case(size_t i)
 	tscope_run_free(run);
 }
 
-static void captures_are_no_part_of_a_run(void **state)
+TEST(captures_are_no_part_of_a_run)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		assert_int_equal(enter_folder(state), 0);
@@ -110,13 +105,4 @@ static void captures_are_no_part_of_a_run(void **state)
 		check_case(i);
 		assert_int_equal(leave_folder(state), 0);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(captures_are_no_part_of_a_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

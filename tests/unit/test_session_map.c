@@ -7,22 +7,17 @@
 #include "fail_alloc.h"
 #include "test_folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <tscope/tscope.h>
 
+#include "check.h"
 #include "config.h"
 
 #if HAVE_ZSTD
 
 static const struct tscope_run_options one_thread = { .trace = { .thread_count = 1 } };
-
-static const char *testdata;
 
 struct bytes {
 	char *data;
@@ -81,13 +76,12 @@ static enum tscope_status open_bytes(const void *data, size_t count,
 }
 
 /* Each cut is refused, and says where; the records before it count. */
-static void test_cut(void **state)
+TEST_IN_FOLDER(test_cut)
 {
 	struct bytes bytes = must_map("run_healthy/rank0", &one_thread);
 	struct tscope_error err = { 0 };
 	size_t rank_count = 0;
 
-	(void)state;
 	assert_int_equal(open_bytes(bytes.data, bytes.count, &one_thread, &rank_count, &err),
 			 TSCOPE_OK);
 	for (size_t cut = 8; cut < bytes.count; cut++) {
@@ -99,13 +93,12 @@ static void test_cut(void **state)
 }
 
 /* No byte of a record can change unseen. */
-static void test_broken(void **state)
+TEST_IN_FOLDER(test_broken)
 {
 	struct bytes bytes = must_map("run_healthy/rank0", &one_thread);
 	struct tscope_error err = { 0 };
 	size_t rank_count = 0;
 
-	(void)state;
 	for (size_t i = 8; i < bytes.count; i += 3) {
 		bytes.data[i] ^= 0x10;
 		assert_true(open_bytes(bytes.data, bytes.count, &one_thread, &rank_count, &err) <
@@ -115,13 +108,12 @@ static void test_broken(void **state)
 	free(bytes.data);
 }
 
-static void test_behind_broken(void **state)
+TEST_IN_FOLDER(test_behind_broken)
 {
 	struct bytes bytes = must_map("run_healthy", &one_thread);
 	struct tscope_error err = { 0 };
 	size_t rank_count = 0;
 
-	(void)state;
 	assert_int_equal(open_bytes(bytes.data, bytes.count, &one_thread, &rank_count, &err),
 			 TSCOPE_OK);
 	assert_int_equal(rank_count, 2);
@@ -131,13 +123,12 @@ static void test_behind_broken(void **state)
 	free(bytes.data);
 }
 
-static void test_options(void **state)
+TEST_IN_FOLDER(test_options)
 {
 	struct tscope_run_options warm = one_thread, other = one_thread;
 	struct tscope_error err = { 0 };
 	size_t rank_count = 0;
 
-	(void)state;
 	warm.timeline.warmup = 1;
 	other.timeline.warmup = 2;
 	struct bytes bytes = must_map("run_healthy", &warm);
@@ -149,7 +140,7 @@ static void test_options(void **state)
 	free(bytes.data);
 }
 
-static void test_done(void **state)
+TEST_IN_FOLDER(test_done)
 {
 	const char *path = "rank0/steps.jsonl", *saved = "saved.tsr";
 	struct tscope_run_options warm = one_thread;
@@ -157,7 +148,6 @@ static void test_done(void **state)
 	struct tscope_map *map;
 	struct bytes bytes;
 
-	(void)state;
 	put_file(path,
 		 "{\"step\":0,\"phases\":{\"data\":1}}\n{\"step\":1,\"phases\":{\"data\":1}}\n");
 	assert_int_equal(map_path(&bytes, path, &one_thread, &err), TSCOPE_OK);
@@ -181,7 +171,7 @@ static void test_done(void **state)
 }
 
 /* What comes through standard input is the file that it is said to be. */
-static void test_named(void **state)
+TEST_IN_FOLDER(test_named)
 {
 	const char *input = "-", *mapped = "named.tsr", *paths[] = { input, input };
 	struct tscope_error err = { 0 };
@@ -191,7 +181,6 @@ static void test_named(void **state)
 	size_t first = 0;
 	FILE *out;
 
-	(void)state;
 	put_file(path, "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\","
 		       "\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2}]}");
 	assert_non_null(freopen(path, "re", stdin));
@@ -238,13 +227,12 @@ static enum tscope_status merge_file(struct bytes *ret, const char *path, struct
 }
 
 /* Records that come twice are there once; no part of a merge is written. */
-static void test_merge(void **state)
+TEST_IN_FOLDER(test_merge)
 {
 	const char *path = "mapped.tsr";
 	struct bytes bytes = must_map("run_healthy", &one_thread), merged;
 	struct tscope_error err = { 0 };
 
-	(void)state;
 	put_bytes(path, bytes.data, bytes.count);
 	assert_int_equal(merge_file(&merged, path, &err), TSCOPE_OK);
 	assert_int_equal(merged.count, bytes.count);
@@ -266,12 +254,11 @@ static void test_merge(void **state)
 	}
 }
 
-static void test_allocation_failures(void **state)
+TEST_IN_FOLDER(test_allocation_failures)
 {
 	struct bytes whole = must_map("run_mixed/rank0", &one_thread);
 	char path[512];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/run_mixed/rank0", testdata);
 	struct alloc_sweep mapping = { .may_survive = true };
 	while (alloc_sweep_next(&mapping)) {
@@ -290,30 +277,4 @@ static void test_allocation_failures(void **state)
 	free(whole.data);
 }
 
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_cut, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_broken, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_behind_broken, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_options, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_done, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_named, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_merge, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_allocation_failures, enter_folder,
-						leave_folder),
-	};
-
-	testdata = argc > 1 ? argv[1] : "testdata";
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#else
-
-/* Without zstd there are no such files. */
-int main(void)
-{
-	return 77;
-}
-
-#endif
+#endif /* without zstd there are no such files */

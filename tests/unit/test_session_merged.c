@@ -3,15 +3,11 @@
 #include "test_folder.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <tscope/tscope.h>
 
+#include "check.h"
 #include "fail_alloc.h"
 
 static const struct tscope_run_options one_thread = { .trace = { .thread_count = 1 } };
@@ -90,9 +86,8 @@ static void check_two_ranks(const struct tscope_run *run)
 	assert_int_equal(cell(run, "mean_lateness_ns", 1), 6667);
 }
 
-static void files_of_the_ranks(void **state)
+TEST_IN_FOLDER(files_of_the_ranks)
 {
-	(void)state;
 	put_file("traces/ep0-ba11-rank0.json", rank_0);
 	put_file("traces/ep0-ba11-rank1.json", rank_1);
 	struct tscope_run *run = open_run("traces", NULL);
@@ -100,9 +95,8 @@ static void files_of_the_ranks(void **state)
 	tscope_run_free(run);
 }
 
-static void a_merged_file(void **state)
+TEST_IN_FOLDER(a_merged_file)
 {
-	(void)state;
 	put_file("merged_trace.json", merged);
 	struct tscope_run *run = open_run("merged_trace.json", NULL);
 	check_two_ranks(run);
@@ -118,9 +112,8 @@ static void a_merged_file(void **state)
 }
 
 /* Files put one behind the other are several arrays, whose clocks nobody corrected. */
-static void files_behind_each_other(void **state)
+TEST_IN_FOLDER(files_behind_each_other)
 {
-	(void)state;
 	static const char both[] = "[\n" RANK_0 "{}]\n[\n" RANK_1 "{}]\n";
 	put_file("both.json", both);
 	struct tscope_run *run = open_run("both.json", NULL);
@@ -129,9 +122,8 @@ static void files_behind_each_other(void **state)
 }
 
 /* Composer leaves both in one folder. */
-static void a_merged_file_beside_its_ranks(void **state)
+TEST_IN_FOLDER(a_merged_file_beside_its_ranks)
 {
-	(void)state;
 	put_file("traces/ep0-ba11-rank0.json", rank_0);
 	put_file("traces/ep0-ba11-rank1.json", rank_1);
 	put_file("traces/merged_trace.json", merged);
@@ -147,9 +139,8 @@ static void a_merged_file_beside_its_ranks(void **state)
 }
 
 /* Only rank 0 has a trace of its own: the other comes out of the merged one. */
-static void a_merged_file_beside_one_rank(void **state)
+TEST_IN_FOLDER(a_merged_file_beside_one_rank)
 {
-	(void)state;
 	put_file("traces/ep0-ba11-rank0.json", rank_0);
 	put_file("traces/merged_trace.json", merged);
 	struct tscope_run *run = open_run("traces", NULL);
@@ -160,9 +151,8 @@ static void a_merged_file_beside_one_rank(void **state)
 }
 
 /* A trace of another time is another window. */
-static void a_merged_file_beside_another_recording(void **state)
+TEST_IN_FOLDER(a_merged_file_beside_another_recording)
 {
-	(void)state;
 	put_file("traces/merged_trace.json", merged);
 	put_file("traces/ep0-ba21-rank0.json",
 		 "[" IDENTITY(0, 100100, 100150) BATCH(0, 100200, 100700, 18));
@@ -175,9 +165,8 @@ static void a_merged_file_beside_another_recording(void **state)
 }
 
 /* One per node; the events of both are of the same time. */
-static void several_merged_files(void **state)
+TEST_IN_FOLDER(several_merged_files)
 {
-	(void)state;
 	put_file("traces/rank3.json", merged); /* what names say of merged files means nothing */
 	put_file("traces/z.json",
 		 "[" SORT_INDEX(2) IDENTITY(2, 000100, 000150) BATCH(2, 000200, 000700, 8)
@@ -190,9 +179,8 @@ static void several_merged_files(void **state)
 }
 
 /* Of a second recording the merger gives all ranks of the first to the lowest one. */
-static void ranks_in_one_process(void **state)
+TEST_IN_FOLDER(ranks_in_one_process)
 {
-	(void)state;
 	static const char mixed[] = "[" SORT_INDEX(0) RANK_0
 		"{\"name\": \"global_rank\", \"ph\": \"M\", \"pid\": 0, \"tid\": 71, "
 		"\"args\": {\"value\": 1}},\n"
@@ -209,9 +197,8 @@ static void ranks_in_one_process(void **state)
 }
 
 /* A part that holds no span of its rank is told, and the others are read. */
-static void a_rank_without_work(void **state)
+TEST_IN_FOLDER(a_rank_without_work)
 {
-	(void)state;
 	put_file("merged.json", "[" SORT_INDEX(0) RANK_0 IDENTITY(1, 000100, 000150));
 	struct tscope_run *run = open_run("merged.json", NULL);
 	assert_int_equal(tscope_run_rank_count(run), 1);
@@ -221,9 +208,8 @@ static void a_rank_without_work(void **state)
 }
 
 /* Each part is a reading of the file. */
-static void more_ranks_than_anybody_merges(void **state)
+TEST_IN_FOLDER(more_ranks_than_anybody_merges)
 {
-	(void)state;
 	static char text[64 << 10];
 	size_t length = (size_t)snprintf(text, sizeof(text), "[%s", RANK_0);
 	struct tscope_error err = { 0 };
@@ -242,9 +228,8 @@ static void more_ranks_than_anybody_merges(void **state)
 	assert_non_null(strstr(err.message, "merged from the traces of 300 ranks, more than 256"));
 }
 
-static void when_memory_ends(void **state)
+TEST_IN_FOLDER(when_memory_ends)
 {
-	(void)state;
 	const char *path = "traces";
 
 	put_file("traces/ep0-ba11-rank0.json", rank_0);
@@ -257,25 +242,4 @@ static void when_memory_ends(void **state)
 		alloc_sweep_try(&sweep, tscope_run_open(&run, &path, 1, &one_thread, &sweep.err));
 		tscope_run_free(run);
 	}
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(files_of_the_ranks),
-		IN_FOLDER(a_merged_file),
-		IN_FOLDER(files_behind_each_other),
-		IN_FOLDER(a_merged_file_beside_its_ranks),
-		IN_FOLDER(a_merged_file_beside_one_rank),
-		IN_FOLDER(a_merged_file_beside_another_recording),
-		IN_FOLDER(several_merged_files),
-		IN_FOLDER(ranks_in_one_process),
-		IN_FOLDER(a_rank_without_work),
-		IN_FOLDER(more_ranks_than_anybody_merges),
-		IN_FOLDER(when_memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

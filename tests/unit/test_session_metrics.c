@@ -6,20 +6,17 @@
 #include "fail_alloc.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 #include <tscope/tscope.h>
+#include <unistd.h>
 
 #include "config.h"
 
 #include "base/attributes.h"
+#include "check.h"
 
 enum { PATH_CHARS = 256, MAX_FILES = 6 };
 
@@ -165,7 +162,7 @@ static void check_run(const struct file *files, const struct tscope_run_options 
 	"{\"step\":2,\"phases\":{\"forward\":0.01}}\n{\"step\":3,\"phases\":{\"forward\":0.01}}\n"
 
 /* Logged every second step, and at one that the records do not have. */
-static void test_beside_records(void **state)
+TEST(test_beside_records)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "steps.jsonl", RECORDS },
@@ -173,7 +170,6 @@ static void test_beside_records(void **state)
 		  "step,train_loss,val_loss,lr-SGD\n1,4,,\n1,,,0.5\n3,2,9,\n5,1,,0.25\n" },
 	};
 
-	(void)state;
 	check_run(files, NULL,
 		  &(struct expected){
 			  .rank_count = 1,
@@ -185,7 +181,7 @@ static void test_beside_records(void **state)
 		  });
 }
 
-static void test_alone(void **state)
+TEST(test_alone)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "metrics.csv", "step,train_loss,val_loss\n9,4,\n19,3,7\n29,2,6\n" },
@@ -201,7 +197,6 @@ static void test_alone(void **state)
 		.analysis = { .scalars = { .names = { "nothing" } } },
 	};
 
-	(void)state;
 	check_run(files, NULL,
 		  &(struct expected){
 			  .rank_count = 1,
@@ -236,7 +231,7 @@ static void test_alone(void **state)
 }
 
 /* --scalar speaks of names in step records, too. */
-static void test_names_of_records(void **state)
+TEST(test_names_of_records)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "steps.jsonl", "{\"step\":0,\"phases\":{},\"scalars\":{\"loss\":4,\"ce\":3}}\n"
@@ -246,7 +241,6 @@ static void test_names_of_records(void **state)
 		.analysis = { .scalars = { .names = { "ce" } } },
 	};
 
-	(void)state;
 	check_run(files, &said,
 		  &(struct expected){
 			  .rank_count = 1,
@@ -256,14 +250,13 @@ static void test_names_of_records(void **state)
 }
 
 /* A run that went on from a checkpoint: the later file holds; version_10 comes after version_9. */
-static void test_resumed(void **state)
+TEST(test_resumed)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "version_10/metrics.csv", "step,loss\n20,5\n30,7\n" },
 		{ "version_9/metrics.csv", "step,loss\n0,12\n10,11\n20,10\n" },
 	};
 
-	(void)state;
 	check_run(files, NULL,
 		  &(struct expected){
 			  .rank_count = 1,
@@ -277,7 +270,7 @@ static void test_resumed(void **state)
 #define RUN_B "mlruns/0/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb/"
 
 /* Where it is known when files were written their names do not matter. */
-static void test_resumed_by_time(void **state)
+TEST(test_resumed_by_time)
 {
 	static const struct file files[MAX_FILES] = {
 		{ RUN_A "meta.yaml", "run_id: a\n" },
@@ -288,7 +281,6 @@ static void test_resumed_by_time(void **state)
 		{ "metrics.csv", "step,loss\n30,6\n" },
 	};
 
-	(void)state;
 	check_run(files, NULL,
 		  &(struct expected){
 			  .rank_count = 1,
@@ -299,14 +291,13 @@ static void test_resumed_by_time(void **state)
 }
 
 /* Keras tells training and validation apart by folders alone. */
-static void test_folders(void **state)
+TEST(test_folders)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "train/metrics.csv", "step,epoch_loss,x\n0,4,1\n1,3,1\n" },
 		{ "validation/metrics.csv", "step,epoch_loss,x\n0,9,1\n1,8,1\n" },
 	};
 
-	(void)state;
 	check_run(files, NULL,
 		  &(struct expected){
 			  .rank_count = 1,
@@ -317,7 +308,7 @@ static void test_folders(void **state)
 }
 
 /* Loggers write on the lowest rank; metrics make no rank where there are steps. */
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "rank0/steps.jsonl", RECORDS },
@@ -331,7 +322,6 @@ static void test_ranks(void **state)
 		{ "rank3/metrics.csv", "step,loss\n0,6\n" },
 	};
 
-	(void)state;
 	check_run(files, NULL,
 		  &(struct expected){
 			  .rank_count = 2,
@@ -351,13 +341,12 @@ static void test_ranks(void **state)
 }
 
 /* Values whose steps are counts of samples stand nowhere. */
-static void test_samples(void **state)
+TEST(test_samples)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "metrics.csv", "step,Train/Samples/lr,loss\n64,0.5,\n128,0.25,\n2,,3\n" },
 	};
 
-	(void)state;
 	check_run(files, NULL,
 		  &(struct expected){
 			  .rank_count = 1,
@@ -368,7 +357,7 @@ static void test_samples(void **state)
 }
 
 /* The second call of training_step is step 1. */
-static void test_memory_statistics(void **state)
+TEST(test_memory_statistics)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "rank0/steps.jsonl", RECORDS },
@@ -379,7 +368,6 @@ static void test_memory_statistics(void **state)
 		  "    rss: 65536\n" },
 	};
 
-	(void)state;
 	if (!HAVE_YAML)
 		skip();
 	check_run(files, NULL,
@@ -394,7 +382,7 @@ static void test_memory_statistics(void **state)
 }
 
 /* What is written can be read again, with steps that have no time. */
-static void test_write_again(void **state)
+TEST(test_write_again)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "steps.jsonl", "{\"step\":1,\"phases\":{\"forward\":0.01}}\n" },
@@ -405,7 +393,6 @@ static void test_write_again(void **state)
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
 
-	(void)state;
 	assert_non_null(out);
 	write_files(files);
 	assert_int_equal(open_files(&run, NULL, NULL), TSCOPE_OK);
@@ -420,7 +407,7 @@ static void test_write_again(void **state)
 }
 
 /* Each allocation fails in turn. */
-static void test_allocation_failures(void **state)
+TEST(test_allocation_failures)
 {
 	static const struct file files[MAX_FILES] = {
 		{ "rank0/steps.jsonl", "{\"step\":1,\"phases\":{\"forward\":0.01}}\n" },
@@ -430,7 +417,6 @@ static void test_allocation_failures(void **state)
 	};
 	const struct tscope_run_options options = { .trace = { .thread_count = 1 } };
 
-	(void)state;
 	write_files(files);
 	/* Some are survived: where only a remark or a worker was lost. */
 	struct alloc_sweep sweep = { .may_survive = true };
@@ -441,23 +427,4 @@ static void test_allocation_failures(void **state)
 		tscope_run_free(run);
 	}
 	remove_files(files);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_beside_records),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_names_of_records),
-		cmocka_unit_test(test_resumed),
-		cmocka_unit_test(test_resumed_by_time),
-		cmocka_unit_test(test_folders),
-		cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_memory_statistics),
-		cmocka_unit_test(test_write_again),
-		cmocka_unit_test(test_allocation_failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

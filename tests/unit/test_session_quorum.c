@@ -3,14 +3,12 @@
 #include "fail_alloc.h"
 #include "test_folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <tscope/tscope.h>
+
+#include "check.h"
 
 enum { RANKS = 5, STEPS = 8 };
 
@@ -80,11 +78,10 @@ static void check_left_out(unsigned quorum_percent, const char *reason)
 	tscope_run_free(run);
 }
 
-static void test_short_rank(void **state)
+TEST_IN_FOLDER(test_short_rank)
 {
 	struct tscope_run *run;
 
-	(void)state;
 	put_run();
 	put_rank(3, 0, STEPS / 2);
 	/* By default each of so few ranks counts. */
@@ -102,20 +99,18 @@ static void test_short_rank(void **state)
 	tscope_run_free(run);
 }
 
-static void test_renumbered_rank(void **state)
+TEST_IN_FOLDER(test_renumbered_rank)
 {
-	(void)state;
 	put_run();
 	put_rank(3, 100, STEPS);
 	check_left_out(80, "rank 3 lacks 8 of the 8 steps that nearly all ranks have");
 }
 
 /* What is missing beside is named by itself. */
-static void test_missing_beside(void **state)
+TEST_IN_FOLDER(test_missing_beside)
 {
 	struct tscope_run *run;
 
-	(void)state;
 	put_run();
 	put_rank(3, 100, STEPS);
 	assert_int_equal(remove("run/rank1/steps.jsonl"), 0);
@@ -170,9 +165,8 @@ static size_t count_left_out(size_t rank_count)
 	return count;
 }
 
-static void test_broken_traces(void **state)
+TEST_IN_FOLDER(test_broken_traces)
 {
-	(void)state;
 	put_traces(0);
 	assert_int_equal(count_left_out(RANKS), 0);
 	put_traces(1);
@@ -193,9 +187,8 @@ static void test_broken_traces(void **state)
 	assert_int_equal(count_left_out(2), 0);
 }
 
-static void test_allocation_failures(void **state)
+TEST_IN_FOLDER(test_allocation_failures)
 {
-	(void)state;
 	put_run();
 	put_rank(3, 100, STEPS);
 	struct alloc_sweep sweep = { .may_survive = true };
@@ -205,18 +198,4 @@ static void test_allocation_failures(void **state)
 		alloc_sweep_try(&sweep, open_run(&run, 80, &sweep.err));
 		tscope_run_free(run);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_short_rank, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_renumbered_rank, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_missing_beside, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_broken_traces, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(test_allocation_failures, enter_folder,
-						leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

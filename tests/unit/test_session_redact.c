@@ -4,14 +4,8 @@
 
 #include <stdlib.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 /* The text with each hash as "#"; the caller frees. */
 static char *redacted(enum redacted_kind kind, const char *text)
@@ -39,7 +33,7 @@ static char *redacted(enum redacted_kind kind, const char *text)
 	return result;
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct {
 		enum redacted_kind kind;
@@ -88,7 +82,6 @@ static void names(void **state)
 		{ REDACTED_TEXT, "\xd0\xb1", "#" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char *result = redacted(cases[i].kind, cases[i].text);
 
@@ -97,21 +90,10 @@ static void names(void **state)
 	}
 }
 
-static void keys(void **state)
+TEST(keys)
 {
-	(void)state;
 	assert_true(tsi_is_public_key(TSI_STR("Collective name")));
 	assert_false(tsi_is_public_key(TSI_STR("Process Group Description")));
 	assert_true(tsi_is_shape_key(TSI_STR("Input Dims")));
 	assert_false(tsi_is_shape_key(TSI_STR("grid")));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,18 +5,13 @@
  */
 #include <tscope/tscope.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "session/run.h"
 #include "test_folder.h"
@@ -171,7 +166,7 @@ static void check_case(size_t i)
 	check_one_run(cases[i].why && strcmp(cases[i].why, AT_ONCE) == 0);
 }
 
-static void traces_are_of_runs(void **state)
+TEST(traces_are_of_runs)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		assert_int_equal(enter_folder(state), 0);
@@ -181,12 +176,11 @@ static void traces_are_of_runs(void **state)
 	}
 }
 
-static void memory_may_end(void **state)
+TEST_IN_FOLDER(memory_may_end)
 {
 	static const struct tscope_run_options options = { .trace = { .thread_count = 1 } };
 	const char *path = ".";
 
-	(void)state;
 	put_files("x/a.json 1 2-2 0\nx/metrics.csv\ny/b.json 2 2-2 9\n");
 	struct alloc_sweep sweep = { .is_one_thread = true, .may_survive = true };
 	while (alloc_sweep_next(&sweep)) {
@@ -237,22 +231,10 @@ static size_t count_apart(size_t count)
 }
 
 /* A chain of all was walked for each of the runs that each might be of: that took minutes. */
-static void too_many_runs_end_soon(void **state)
+TEST(too_many_runs_end_soon)
 {
-	(void)state;
 	assert_int_equal(count_apart(1000), 1000);
 	alarm(60);
 	assert_int_equal(count_apart(16000), 1025);
 	alarm(0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(traces_are_of_runs),
-		cmocka_unit_test(too_many_runs_end_soon),
-		cmocka_unit_test_setup_teardown(memory_may_end, enter_folder, leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "test_folder.h"
 
 /* Elements of ten bytes, at 1, 11, … */
@@ -85,12 +79,11 @@ static void begin(struct stretches *stretches, struct counter *counter)
 	tsi_stretches_end(stretches);
 }
 
-static void notes_times(void **state)
+TEST(notes_times)
 {
 	struct counter counter = { 0 };
 	struct stretches stretches = { 0 };
 
-	(void)state;
 	begin(&stretches, &counter);
 	assert_int_equal(counter.events, 2);
 	assert_int_equal(counter.repeats, 3);
@@ -127,12 +120,11 @@ static void expect_text(struct stretches *stretches, uint64_t from, const char *
 	free(owned);
 }
 
-static void leaves_out(void **state)
+TEST_IN_FOLDER(leaves_out)
 {
 	struct counter counter = { 0 };
 	struct stretches stretches = { 0 };
 
-	(void)state;
 	put_file("file", text);
 	begin(&stretches, &counter);
 	/* Less than half is gone: the file is read whole. */
@@ -142,14 +134,4 @@ static void leaves_out(void **state)
 	put_file("file", "[]");
 	expect_text(&stretches, 0, "[]");
 	tsi_stretches_deinit(&stretches);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(notes_times),
-		cmocka_unit_test_setup_teardown(leaves_out, enter_folder, leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,16 +8,11 @@
 #include <tscope/tscope.h>
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "test_folder.h"
 
 #define COUNTED                                                                                    \
@@ -104,7 +99,7 @@ static void check_run(size_t i)
 	tscope_run_free(run);
 }
 
-static void steps_are_numbered(void **state)
+TEST(steps_are_numbered)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		assert_int_equal(enter_folder(state), 0);
@@ -112,13 +107,4 @@ static void steps_are_numbered(void **state)
 		check_run(i);
 		assert_int_equal(leave_folder(state), 0);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_numbered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

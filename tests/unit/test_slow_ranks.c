@@ -3,15 +3,10 @@
 #include "analyze/ranks/slow_ranks.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 
@@ -63,9 +58,8 @@ static void check_near(double value, double expected)
 		fail_msg("%.17g, not %.17g", value, expected);
 }
 
-static void who_is_slow(void **state)
+TEST(who_is_slow)
 {
-	(void)state;
 	static const struct {
 		const char *what;
 		struct run run;
@@ -109,9 +103,8 @@ static void who_is_slow(void **state)
 	}
 }
 
-static void excess_by_hand(void **state)
+TEST(excess_by_hand)
 {
-	(void)state;
 	static const struct run run = { { 110, 100, 100, 112, 96 }, 4 };
 	struct rank_verdict verdicts[MAX_RANKS];
 
@@ -132,9 +125,8 @@ static void excess_by_hand(void **state)
  * tail is atan(1 ÷ t) ÷ π, for each of two ranks. From a tail of 0.003 ÷ 2 on it would show: that of
  * t = 1 ÷ tan(0.0015 π), at an excess of t × 0.01 × sqrt(2).
  */
-static void chance_by_hand(void **state)
+TEST(chance_by_hand)
 {
-	(void)state;
 	static const int64_t table[] = { 80, 120, 160, 240 };
 	const double pi = 3.14159265358979323846;
 	const struct rank_times times = { table, 2, 2, 1 };
@@ -163,9 +155,8 @@ struct stall {
  * Levels are 1 and nobody varies: a stall is a time of 111 and more. Of 8 ranks that stall alike
  * one has all of 3 stalls with a chance of 8 ÷ 8³ = 0.0156, all of 4 with 8 ÷ 8⁴.
  */
-static void who_stalls(void **state)
+TEST(who_stalls)
 {
-	(void)state;
 	static const struct {
 		const char *what;
 		struct stall stalls[6]; /* up to the first of 0 ns */
@@ -281,9 +272,8 @@ static void check_chance(const struct chance *chance)
 	}
 }
 
-static void healthy_ranks_are_not_blamed_and_slow_ones_are(void **state)
+TEST(healthy_ranks_are_not_blamed_and_slow_ones_are)
 {
-	(void)state;
 	static const struct chance chances[] = {
 		{ 8, 0.03, 0, 0, 0 },    { 8, 0.03, 0.8, 0.01, 0 }, { 64, 0.01, 0, 0.01, 0 },
 		{ 8, 0.03, 0, 0, 0.05 }, { 8, 0.01, 0, 0.01, 0.1 }, { 8, 0.03, 0.8, 0, 0.12 },
@@ -293,9 +283,8 @@ static void healthy_ranks_are_not_blamed_and_slow_ones_are(void **state)
 		check_chance(&chances[i]);
 }
 
-static void without_compute_nobody_is_slow(void **state)
+TEST(without_compute_nobody_is_slow)
 {
-	(void)state;
 	/* Nothing at all; then one rank of three alone: an excess over nothing is not known. */
 	static const int64_t nothing[4 * 2] = { 0 };
 	static const int64_t one[2 * 3] = { 0, 0, 7, 0, 0, 7 };
@@ -312,28 +301,12 @@ static void without_compute_nobody_is_slow(void **state)
 	assert_true(verdicts[2].p_value == 1);
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
-	(void)state;
 	static const struct run run = { { 100, 110, 100 }, 10 };
 	struct rank_verdict verdicts[MAX_RANKS];
 
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep))
 		alloc_sweep_try(&sweep, judge(verdicts, &run, &sweep.err));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_slow),
-		cmocka_unit_test(excess_by_hand),
-		cmocka_unit_test(chance_by_hand),
-		cmocka_unit_test(who_stalls),
-		cmocka_unit_test(healthy_ranks_are_not_blamed_and_slow_ones_are),
-		cmocka_unit_test(without_compute_nobody_is_slow),
-		cmocka_unit_test(memory_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,15 +11,11 @@
 #include "model/memory/snapshot.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -180,9 +176,8 @@ static const char newest[] =
 	" allocator_settings: {PYTORCH_CUDA_ALLOC_CONF: 'a:b'}, external_annotations: [],"
 	" host_segments: [{device: 3, address: 1, total_size: 1, blocks: []}], host_traces: [[]]}";
 
-static void test_newest(void **state)
+TEST(test_newest)
 {
-	(void)state;
 	check(newest,
 	      "device 0: 1 segments, 5 entries\n"
 	      "  0x1000 96 stream 140 pool 1,7 small plain at a.py:1:f b.py:2:g\n"
@@ -197,9 +192,8 @@ static void test_newest(void **state)
 }
 
 /* 1.12: a list of segments; blocks without address; stack and request in the history. */
-static void test_oldest(void **state)
+TEST(test_oldest)
 {
-	(void)state;
 	check("[{device: 0, address: 0x1000, total_size: 96, allocated_size: 32, active_size: 32,"
 	      "  stream: 0, segment_type: small, blocks: ["
 	      "   {size: 32, state: inactive},"
@@ -215,9 +209,8 @@ static void test_oldest(void **state)
 }
 
 /* 2.0: history beside requested_size, which is read; entries without time. */
-static void test_history_and_request(void **state)
+TEST(test_history_and_request)
 {
-	(void)state;
 	check("{segments: [{device: 0, address: 16, total_size: 32, stream: 0, segment_type: large,"
 	      "  segment_pool_id: [0, 0], blocks: [{size: 32, requested_size: 20,"
 	      "   state: active_allocated, history: [{addr: 16, real_size: 21, frames: []}]}]}],"
@@ -229,9 +222,8 @@ static void test_history_and_request(void **state)
 }
 
 /* The C++ writer leaves the pool out. Devices come in any order, segments keep theirs. */
-static void test_devices(void **state)
+TEST(test_devices)
 {
-	(void)state;
 	check("{segments: ["
 	      "  {device: 2, address: 0x900, total_size: 9, stream: 0, is_expandable: true,"
 	      "   segment_type: large, blocks: []},"
@@ -253,12 +245,11 @@ static void test_devices(void **state)
 	      "  segment_unmap 0x1 2 stream 3 at -\n");
 }
 
-static void test_settings(void **state)
+TEST(test_settings)
 {
 	struct plain *plain = plain_of(newest);
 	struct snapshot s;
 
-	(void)state;
 	assert_int_equal(tsi_snapshot_init(&s, plain, NULL), TSCOPE_OK);
 	struct plain_value conf =
 		tsi_plain_find(plain, s.settings, TSI_STR("PYTORCH_CUDA_ALLOC_CONF"));
@@ -272,9 +263,8 @@ static void test_settings(void **state)
 #define SEGMENT "device: 0, address: 0x100, total_size: 8, stream: 0, segment_type: large"
 #define DEVICE_0 "device 0: 1 segments, 0 entries\n  0x100 8 stream 0 large plain at -\n"
 
-static void test_bad_segments(void **state)
+TEST(test_bad_segments)
 {
-	(void)state;
 	check("{segments: [7, none, [], {}, {blocks: []}, {" SEGMENT "},"
 	      " {device: -1, address: 1, total_size: 1}, {device: 1024, address: 1, total_size: 1},"
 	      " {device: x, address: 1, total_size: 1}, {device: 0, address: -1, total_size: 1},"
@@ -295,9 +285,8 @@ static void test_bad_segments(void **state)
 	      "  0x1 2 stream 0 pool -1,2 large plain at -\n");
 }
 
-static void test_bad_blocks(void **state)
+TEST(test_bad_blocks)
 {
-	(void)state;
 	check("{segments: [{" SEGMENT ", blocks: [7, {}, {size: 1}, {state: inactive},"
 	      " {size: -1, state: inactive}, {size: 1, state: 7},"
 	      " {size: 18446744073709551615, state: inactive},"
@@ -319,9 +308,8 @@ static void test_bad_blocks(void **state)
 }
 
 /* Sorted by address; those of the same address stay as they are. */
-static void test_blocks_in_any_order(void **state)
+TEST(test_blocks_in_any_order)
 {
-	(void)state;
 	check("{segments: [{" SEGMENT ", blocks: ["
 	      " {address: 0x104, size: 1, state: inactive}, {address: 0x102, size: 2,"
 	      " state: inactive}, {address: 0x104, size: 3, state: inactive},"
@@ -332,9 +320,8 @@ static void test_blocks_in_any_order(void **state)
 		       "    0x104 3/-1 inactive at -\n");
 }
 
-static void test_bad_entries(void **state)
+TEST(test_bad_entries)
 {
-	(void)state;
 	check("{segments: [], device_traces: [7, [7, {}, {action: alloc}, {action: 7, size: 1},"
 	      " {action: alloc, size: 1}, {action: alloc, addr: -1, size: 1},"
 	      " {action: free_requested, addr: 1, size: -1}, {action: free_completed, addr: 1,"
@@ -355,9 +342,8 @@ static void test_bad_entries(void **state)
 }
 
 /* What two refer to counts once: else ten lines could make a model of any size. */
-static void test_shared_lists(void **state)
+TEST(test_shared_lists)
 {
-	(void)state;
 	check("{segments: [{" SEGMENT ", blocks: @blocks=[{size: 8, state: inactive}, 7]},"
 	      " {" SEGMENT ", blocks: @blocks}, @all={" SEGMENT "}, @all],"
 	      " device_traces: [@e=[{action: snapshot, size: 1, stream: 0}], @e, @e]}",
@@ -380,11 +366,10 @@ static void test_shared_lists(void **state)
 	      "dropped 4\n");
 }
 
-static void test_too_many_devices(void **state)
+TEST(test_too_many_devices)
 {
 	char text[1024 * 4 + 200] = "{segments: [], device_traces: [";
 
-	(void)state;
 	for (int i = 0; i < 1023; i++)
 		strcat(text, "[],");
 	strcat(text, "[{action: oom, size: 1, stream: 0}], [1, 2, 3], none, [4]]}");
@@ -434,14 +419,13 @@ static void check_batches(const struct snapshot *s, size_t room)
 	assert_int_equal(first, MANY);
 }
 
-static void test_batches(void **state)
+TEST(test_batches)
 {
 	static const size_t rooms[] = { 1, 7, 255, 256, 257, MANY, MANY + 1 };
 	char *text = many_entries();
 	struct plain *plain = plain_of(text);
 	struct snapshot s;
 
-	(void)state;
 	assert_int_equal(tsi_snapshot_init(&s, plain, NULL), TSCOPE_OK);
 	assert_int_equal(s.dropped_count, 0);
 	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
@@ -453,7 +437,7 @@ static void test_batches(void **state)
 
 /* ---- what is none --------------------------------------------------------------------------- */
 
-static void test_is_snapshot(void **state)
+TEST(test_is_snapshot)
 {
 	static const struct {
 		const char *text;
@@ -479,7 +463,6 @@ static void test_is_snapshot(void **state)
 		{ "[[1, 2], [[0, 1], [2, 3]]]", false }, /* a memory timeline */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct plain *plain = plain_of(cases[i].text);
 		if (tsi_is_snapshot(plain) != cases[i].is_one)
@@ -488,7 +471,7 @@ static void test_is_snapshot(void **state)
 	}
 }
 
-static void test_nothing_in_it(void **state)
+TEST(test_nothing_in_it)
 {
 	static const struct {
 		const char *text;
@@ -502,7 +485,6 @@ static void test_nothing_in_it(void **state)
 		  "a snapshot of which no segment and no entry can be understood" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct plain *plain = plain_of(cases[i].text);
 		struct tscope_error err = { 0 };
@@ -515,49 +497,23 @@ static void test_nothing_in_it(void **state)
 }
 
 /* One good entry among bad segments is enough. */
-static void test_one_good_entry(void **state)
+TEST(test_one_good_entry)
 {
-	(void)state;
 	check("{segments: [1, 2], device_traces: [[{action: oom, size: 1, stream: 0}]]}",
 	      "device 0: 0 segments, 1 entries\n  oom 0x0 1 stream 0 at -\ndropped 2\n");
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
 	struct plain *plain = plain_of(
 		"{segments: [{" SEGMENT ", blocks: [{address: 2, size: 1, state: inactive},"
 		" {address: 1, size: 1, state: inactive}]}], device_traces: [[], [7]]}");
 	struct snapshot s;
 
-	(void)state;
 	struct alloc_sweep sweep = { .at_least = 3 };
 	while (alloc_sweep_next(&sweep)) {
 		alloc_sweep_try(&sweep, tsi_snapshot_init(&s, plain, &sweep.err));
 		tsi_snapshot_deinit(&s);
 	}
 	tsi_plain_free(plain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_newest),
-		cmocka_unit_test(test_oldest),
-		cmocka_unit_test(test_history_and_request),
-		cmocka_unit_test(test_devices),
-		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_bad_segments),
-		cmocka_unit_test(test_bad_blocks),
-		cmocka_unit_test(test_blocks_in_any_order),
-		cmocka_unit_test(test_bad_entries),
-		cmocka_unit_test(test_shared_lists),
-		cmocka_unit_test(test_too_many_devices),
-		cmocka_unit_test(test_batches),
-		cmocka_unit_test(test_is_snapshot),
-		cmocka_unit_test(test_nothing_in_it),
-		cmocka_unit_test(test_one_good_entry),
-		cmocka_unit_test(test_out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/memory/snapshot_growth.c: two snapshots of one process, whose differences are worked out here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis_check.h"
 #include "analyze/fact_sheet.h"
 #include "analyze/memory/snapshot_parts.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -80,11 +76,10 @@ static char *now(void)
 			   "split.py:10/16 split.py:10/16");
 }
 
-static void test_growth(void **state)
+TEST(test_growth)
 {
 	struct analyzed *a = growth_of(now(), then(), NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: earlier_path growth_bytes growth_reserved_bytes",
 		    "earlier -37 1000");
 	check_table(a, "snapshot.growth: site growth_bytes earlier_bytes bytes earlier_count count",
@@ -97,11 +92,10 @@ static void test_growth(void **state)
 }
 
 /* Backwards: the same with other signs. */
-static void test_shrinking(void **state)
+TEST(test_shrinking)
 {
 	struct analyzed *a = growth_of(then(), now(), NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: growth_bytes growth_reserved_bytes", "37 -1000");
 	check_table(a, "snapshot.growth: site growth_bytes count",
 		    "gone.py:1:f 250 1\n"
@@ -113,13 +107,12 @@ static void test_shrinking(void **state)
 }
 
 /* Equal growth, by site; the filter takes the rest together. */
-static void test_order_and_filter(void **state)
+TEST(test_order_and_filter)
 {
 	const struct tscope_analysis_options options = { .stack_filter = "b.py" };
 	static const char later[] = "c.py:4/4 a.py:4/4 b.py:4/4";
 	struct analyzed *a = growth_of(snapshot_of("9", later), snapshot_of("9", ""), NULL);
 
-	(void)state;
 	check_table(a, "snapshot.growth: site growth_bytes",
 		    "a.py:1:f 4\nb.py:1:f 4\nc.py:1:f 4\n");
 	analyzed_free(a);
@@ -128,22 +121,20 @@ static void test_order_and_filter(void **state)
 	analyzed_free(a);
 }
 
-static void test_nothing_changed(void **state)
+TEST(test_nothing_changed)
 {
 	struct analyzed *a = growth_of(now(), now(), NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: growth_bytes growth_reserved_bytes", "0 0");
 	check_table(a, "snapshot.growth: site", "");
 	analyzed_free(a);
 }
 
-static void test_nothing_earlier(void **state)
+TEST(test_nothing_earlier)
 {
 	char *text = now();
 	struct analyzed *a = analyze_memory(text, NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: earlier_path growth_bytes growth_reserved_bytes", "- - -");
 	check_table(a, "snapshot.growth: site", "");
 	analyzed_free(a);
@@ -151,13 +142,12 @@ static void test_nothing_earlier(void **state)
 }
 
 /* Sums that would pass the largest number stay there, and so does their difference. */
-static void test_absurd_numbers(void **state)
+TEST(test_absurd_numbers)
 {
 	static const char most[] = "9223372036854775807";
 	static const char huge[] = "-:9223372036854775807/1 -:9223372036854775807/1";
 	struct analyzed *a = growth_of(snapshot_of(most, huge), snapshot_of("0", ""), NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: growth_bytes growth_reserved_bytes",
 		    "9223372036854775807 9223372036854775807");
 	analyzed_free(a);
@@ -195,13 +185,12 @@ static enum tscope_status put_growth(struct tscope_memory *memory, struct tscope
 	return status;
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
 	char *text = now(), *earlier_text = then();
 	struct tscope_memory memory = { .plain = plain_of(text), .info.path = "now" };
 	struct tscope_memory earlier = { .plain = plain_of(earlier_text), .info.path = "then" };
 
-	(void)state;
 	assert_int_equal(tsi_snapshot_init(&memory.snapshot, memory.plain, NULL), TSCOPE_OK);
 	assert_int_equal(tsi_snapshot_init(&earlier.snapshot, earlier.plain, NULL), TSCOPE_OK);
 	struct alloc_sweep sweep = { .at_least = 15 };
@@ -213,16 +202,4 @@ static void test_out_of_memory(void **state)
 	tsi_plain_free(earlier.plain);
 	free(text);
 	free(earlier_text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_growth),           cmocka_unit_test(test_shrinking),
-		cmocka_unit_test(test_order_and_filter), cmocka_unit_test(test_nothing_changed),
-		cmocka_unit_test(test_nothing_earlier),  cmocka_unit_test(test_absurd_numbers),
-		cmocka_unit_test(test_out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

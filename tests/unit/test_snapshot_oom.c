@@ -6,14 +6,11 @@
 #include "analyze/memory/snapshot_replay.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 #include "random_numbers.h"
@@ -84,9 +81,8 @@ static void check_ooms(const struct looked_at *l, const char *expected)
 #define ENTRY(action, addr, size)                                                                  \
 	"{action: " #action ", addr: " #addr ", size: " #size ", stream: 0},"
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
-	(void)state;
 	static const struct {
 		const char *text, *expected;
 	} cases[] = {
@@ -166,9 +162,8 @@ static void by_hand(void **state)
 	}
 }
 
-static void what_an_entry_says(void **state)
+TEST(what_an_entry_says)
 {
-	(void)state;
 	struct looked_at l;
 
 	look_at_text(
@@ -189,9 +184,8 @@ static void what_an_entry_says(void **state)
 }
 
 /* 2^60 bytes unmapped, blocks at the end of memory, segments across each other: at once. */
-static void absurd_layouts(void **state)
+TEST(absurd_layouts)
 {
-	(void)state;
 	struct looked_at l;
 
 	look_at_text(&l,
@@ -213,9 +207,8 @@ static void absurd_layouts(void **state)
 }
 
 /* 20,000 lives and 3400 OOMs: the first few of these are not looked at. */
-static void very_many(void **state)
+TEST(very_many)
 {
-	(void)state;
 	struct looked_at l;
 	char *text;
 	size_t size, unknown = 0;
@@ -476,9 +469,8 @@ static char *make_world(struct world *world, struct truth *truths, uint64_t seed
 	return text;
 }
 
-static void any_world_at_any_time(void **state)
+TEST(any_world_at_any_time)
 {
-	(void)state;
 	int64_t gaps = 0;
 
 	for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -498,9 +490,8 @@ static void any_world_at_any_time(void **state)
 	assert_true(gaps > 10000);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-	(void)state;
 	struct truth truths[STEPS / 4];
 	struct world world;
 	struct looked_at l;
@@ -518,18 +509,4 @@ static void no_memory(void **state)
 	}
 	looked_at_deinit(&l);
 	free(text);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_hand),
-		cmocka_unit_test(what_an_entry_says),
-		cmocka_unit_test(absurd_layouts),
-		cmocka_unit_test(very_many),
-		cmocka_unit_test(any_world_at_any_time),
-		cmocka_unit_test(no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,11 @@
 #include "analyze/memory/snapshot_replay.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 #include "random_numbers.h"
@@ -110,9 +107,8 @@ static void check_curves(const struct snapshot_replay *replay, const char *expec
 #define AT(action, addr, size, time)                                                               \
 	"{action: " #action ", addr: " #addr ", size: " #size ", time_us: " #time "},"
 
-static void lives_and_curves(void **state)
+TEST(lives_and_curves)
 {
-	(void)state;
 	static const struct {
 		const char *text, *lives, *curves;
 	} cases[] = {
@@ -163,9 +159,8 @@ static void lives_and_curves(void **state)
 	}
 }
 
-static void missing_entries_are_noticed(void **state)
+TEST(missing_entries_are_noticed)
 {
-	(void)state;
 	struct replayed r;
 
 	/* 4096 was allocated twice, so it was freed in between: at entry 1 at latest. */
@@ -184,9 +179,8 @@ static void missing_entries_are_noticed(void **state)
 }
 
 /* 2^63 − 1 as a size, 2^64 − 1 as an address; an entry that is none. */
-static void absurd_numbers(void **state)
+TEST(absurd_numbers)
 {
-	(void)state;
 	struct replayed r;
 
 	replay_text(&r, SNAPSHOT(NO_SEGMENTS,
@@ -209,9 +203,8 @@ static void absurd_numbers(void **state)
 	replayed_deinit(&r);
 }
 
-static void times(void **state)
+TEST(times)
 {
-	(void)state;
 	struct replayed r;
 
 	/* What is no entry has no time, and does not take it from the others. */
@@ -233,9 +226,8 @@ static void times(void **state)
 #define STACK "@s=[{filename: 'a.py', line: 1, name: f}]"
 #define WITH(action, stack) "{action: " #action ", addr: 1, size: 2, frames: " stack "},"
 
-static void retries(void **state)
+TEST(retries)
 {
-	(void)state;
 	static const struct {
 		const char *entries;
 		uint64_t count, flush_count;
@@ -277,9 +269,8 @@ static void retries(void **state)
 	}
 }
 
-static void stacks_come_from_the_alloc_or_the_block(void **state)
+TEST(stacks_come_from_the_alloc_or_the_block)
 {
-	(void)state;
 	struct replayed r;
 
 	/* That of a free is never the block's; that of the alloc is, and else the block has its own. */
@@ -490,9 +481,8 @@ static void check_live(const struct snapshot_replay *replay, const struct world 
 		assert_int_equal(bytes[i], world->places[i].bytes);
 }
 
-static void any_history_cut_anywhere(void **state)
+TEST(any_history_cut_anywhere)
 {
-	(void)state;
 	static struct history history;
 
 	for (uint64_t seed = 1; seed <= 12; seed++) {
@@ -533,9 +523,8 @@ static char *write_many(size_t count)
 	return text;
 }
 
-static void stretches_are_equal_and_keep_their_peaks(void **state)
+TEST(stretches_are_equal_and_keep_their_peaks)
 {
-	(void)state;
 	enum { COUNT = 1000 };
 	char *text = write_many(COUNT);
 	struct replayed r;
@@ -562,9 +551,8 @@ static void stretches_are_equal_and_keep_their_peaks(void **state)
 	free(text);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-	(void)state;
 	char *text = write_many(200);
 	struct replayed r;
 
@@ -579,21 +567,4 @@ static void no_memory(void **state)
 	}
 	replayed_deinit(&r);
 	free(text);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lives_and_curves),
-		cmocka_unit_test(missing_entries_are_noticed),
-		cmocka_unit_test(absurd_numbers),
-		cmocka_unit_test(times),
-		cmocka_unit_test(retries),
-		cmocka_unit_test(stacks_come_from_the_alloc_or_the_block),
-		cmocka_unit_test(any_history_cut_anywhere),
-		cmocka_unit_test(stretches_are_equal_and_keep_their_peaks),
-		cmocka_unit_test(no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
 /* analyze/memory/snapshot_stacks.c: what flame graphs are made of, as the lines that are written. */
 #include "analyze/memory/snapshot_stacks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -70,32 +66,29 @@ static void check(const char *text, enum tscope_memory_moment moment, const char
 	tsi_plain_free(plain);
 }
 
-static void test_moments(void **state)
+TEST(test_moments)
 {
-	(void)state;
 	check(two_devices, TSCOPE_MEMORY_AT_PEAK,
 	      "(no stack) 5\na.py:1:f 30\na.py:1:f;b.py:2:g 30\n");
 	check(two_devices, TSCOPE_MEMORY_AT_END,
 	      "(no stack) 5\na.py:1:f 30\na.py:1:f;b.py:2:g 10\n");
 }
 
-static void test_nothing_live(void **state)
+TEST(test_nothing_live)
 {
 	static const char nothing[] = "{segments: [], device_traces: [[{action: oom, size: 1}]]}";
 
-	(void)state;
 	check(nothing, TSCOPE_MEMORY_AT_PEAK, "");
 	check(nothing, TSCOPE_MEMORY_AT_END, "");
 }
 
-static void test_disk_full(void **state)
+TEST(test_disk_full)
 {
 	struct plain *plain = plain_of(two_devices);
 	struct tscope_error err = { 0 };
 	struct snapshot snapshot;
 	FILE *out = fopen("/dev/full", "w");
 
-	(void)state;
 	assert_non_null(out);
 	assert_int_equal(tsi_snapshot_init(&snapshot, plain, NULL), TSCOPE_OK);
 	assert_int_equal(tsi_snapshot_write_stacks(out, &snapshot, TSCOPE_MEMORY_AT_END, &err),
@@ -106,12 +99,11 @@ static void test_disk_full(void **state)
 	tsi_plain_free(plain);
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
 	struct plain *plain = plain_of(two_devices);
 	struct snapshot snapshot;
 
-	(void)state;
 	assert_int_equal(tsi_snapshot_init(&snapshot, plain, NULL), TSCOPE_OK);
 	struct alloc_sweep sweep = { .at_least = 8 };
 	while (alloc_sweep_next(&sweep)) {
@@ -122,16 +114,4 @@ static void test_out_of_memory(void **state)
 	}
 	tsi_snapshot_deinit(&snapshot);
 	tsi_plain_free(plain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moments),
-		cmocka_unit_test(test_nothing_live),
-		cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

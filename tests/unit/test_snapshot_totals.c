@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/memory/snapshot_totals.c: the state at the end of snapshots whose sums stand in comments. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis_check.h"
 #include "analyze/fact_sheet.h"
 #include "analyze/memory/snapshot_parts.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
 
@@ -63,11 +59,10 @@ static const char five_segments[] =
 	" inactive_expandable_bytes largest_free_bytes allocated_count pending_count"              \
 	" inactive_count"
 
-static void test_facts(void **state)
+TEST(test_facts)
 {
 	struct analyzed *a = analyze_memory(five_segments, NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: path device_count segment_count block_count trace_entry_count",
 		    "test 3 5 8 3");
 	check_facts(a,
@@ -83,11 +78,10 @@ static void test_facts(void **state)
 }
 
 /* Keys are sorted as texts. */
-static void test_groups(void **state)
+TEST(test_groups)
 {
 	struct analyzed *a = analyze_memory(five_segments, NULL);
 
-	(void)state;
 	check_table(a, "snapshot.by_device: device" COLUMNS,
 		    "0 3 7 2200 500 100 600 580 20 1600 500 500 600 600 2 1 4\n"
 		    "1 2 1 114 64 0 64 1 63 0 0 0 0 0 1 0 0\n");
@@ -107,11 +101,10 @@ static void test_groups(void **state)
 }
 
 /* By inactive bytes, then address: 600; 500 at 0x1000 and 0x2000; 0 at 0x100 and 0x4000. */
-static void test_segments(void **state)
+TEST(test_segments)
 {
 	struct analyzed *a = analyze_memory(five_segments, NULL);
 
-	(void)state;
 	check_table(a, "snapshot.segments: device address stream pool pool_id kind",
 		    "0 0x3000 0 large 1,0 expandable\n"
 		    "0 0x1000 0 large 0,0 plain\n"
@@ -132,7 +125,7 @@ static void test_segments(void **state)
 }
 
 /* One request that is not known makes the sum of its groups so, and not of others. */
-static void test_unknown_requests(void **state)
+TEST(test_unknown_requests)
 {
 	struct analyzed *a = analyze_memory(
 		"{segments: ["
@@ -144,7 +137,6 @@ static void test_unknown_requests(void **state)
 		"{device: 2, address: 0x2, total_size: 8, segment_type: small, blocks: []}]}",
 		NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: active_bytes requested_bytes rounding_bytes", "10 - -");
 	check_doubt(
 		a, "snapshot.rounding_bytes",
@@ -159,7 +151,7 @@ static void test_unknown_requests(void **state)
 	analyzed_free(a);
 }
 
-static void test_settings(void **state)
+TEST(test_settings)
 {
 	static const struct {
 		const char *text, *expected;
@@ -181,7 +173,6 @@ static void test_settings(void **state)
 		  "- -" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct analyzed *a = analyze_memory(cases[i].text, NULL);
 		check_facts(a, "snapshot: expandable_segments alloc_conf", cases[i].expected);
@@ -190,7 +181,7 @@ static void test_settings(void **state)
 }
 
 /* The largest of several is a maximum, wherever it stands. */
-static void test_largest_free(void **state)
+TEST(test_largest_free)
 {
 	struct analyzed *a = analyze_memory(
 		"{segments: [{address: 1, total_size: 9, stream: 0, blocks: ["
@@ -198,7 +189,6 @@ static void test_largest_free(void **state)
 		" {address: 9, total_size: 3, stream: 0, blocks: [{size: 3, state: inactive}]}]}",
 		NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: inactive_bytes largest_free_bytes", "12 5");
 	check_table(a, "snapshot.by_stream: inactive_bytes largest_free_bytes", "12 5\n");
 	analyzed_free(a);
@@ -213,7 +203,7 @@ static void test_largest_free(void **state)
  *
  * Over both it would be split 130 ÷ 1100, fragmentation 1 − 60 ÷ 130.
  */
-static void test_worst_device(void **state)
+TEST(test_worst_device)
 {
 	struct analyzed *a =
 		analyze_memory("{segments: [{device: 0, address: 1, total_size: 100, blocks: ["
@@ -227,19 +217,17 @@ static void test_worst_device(void **state)
 			       " device_traces: [[], [], [{action: oom, size: 1}]]}",
 			       NULL);
 
-	(void)state;
 	check_facts(a, "snapshot: inactive_split_ratio fragmentation_ratio inactive_ratio",
 		    "0.9 0.75 0.118182");
 	analyzed_free(a);
 }
 
 /* Without segments every sum is 0, and no ratio is there. */
-static void test_no_segments(void **state)
+TEST(test_no_segments)
 {
 	struct analyzed *a = analyze_memory(
 		"{segments: [], device_traces: [[{action: snapshot, size: 1}]]}", NULL);
 
-	(void)state;
 	check_facts(a,
 		    "snapshot: device_count reserved_bytes requested_bytes inactive_ratio"
 		    " inactive_split_ratio fragmentation_ratio trace_entry_count",
@@ -251,7 +239,7 @@ static void test_no_segments(void **state)
 }
 
 /* Sums stay at the largest number; more may be requested than there is. */
-static void test_absurd_numbers(void **state)
+TEST(test_absurd_numbers)
 {
 	struct analyzed *a = analyze_memory(
 		"{segments: ["
@@ -263,7 +251,6 @@ static void test_absurd_numbers(void **state)
 		" {size: 5, requested_size: 9223372036854775807, state: active_allocated}]}]}",
 		NULL);
 
-	(void)state;
 	check_facts(a,
 		    "snapshot: reserved_bytes inactive_bytes active_bytes requested_bytes"
 		    " rounding_bytes largest_free_bytes fragmentation_ratio",
@@ -291,28 +278,14 @@ static enum tscope_status put_totals(struct tscope_memory *memory, struct tscope
 	return status;
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
 	struct tscope_memory memory = { .plain = plain_of(five_segments), .info.path = "test" };
 
-	(void)state;
 	assert_int_equal(tsi_snapshot_init(&memory.snapshot, memory.plain, NULL), TSCOPE_OK);
 	struct alloc_sweep sweep = { .at_least = 20 };
 	while (alloc_sweep_next(&sweep))
 		alloc_sweep_try(&sweep, put_totals(&memory, &sweep.err));
 	tsi_snapshot_deinit(&memory.snapshot);
 	tsi_plain_free(memory.plain);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_facts),        cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_segments),     cmocka_unit_test(test_unknown_requests),
-		cmocka_unit_test(test_settings),     cmocka_unit_test(test_no_segments),
-		cmocka_unit_test(test_largest_free), cmocka_unit_test(test_absurd_numbers),
-		cmocka_unit_test(test_worst_device), cmocka_unit_test(test_out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

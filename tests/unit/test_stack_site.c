@@ -6,15 +6,11 @@
  */
 #include "model/memory/stack_site.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "check.h"
 #include "decode/plain/plain_graph.h"
 #include "fail_alloc.h"
 #include "plain_text.h"
@@ -137,7 +133,7 @@ static void check_one_site(const char *frames, unsigned depth, const char *filte
 
 /* ---- sites ---------------------------------------------------------------------------------- */
 
-static void test_sites(void **state)
+TEST(test_sites)
 {
 	static const struct {
 		const char *frames, *site;
@@ -188,12 +184,11 @@ static void test_sites(void **state)
 		{ ":0:", ":0:" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_one_site(cases[i].frames, 1, "", cases[i].site);
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	static const struct {
 		const char *frames;
@@ -211,12 +206,11 @@ static void test_depth(void **state)
 		{ "", 2, "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_one_site(cases[i].frames, cases[i].depth, "", cases[i].site);
 }
 
-static void test_filter(void **state)
+TEST(test_filter)
 {
 	static const struct {
 		const char *frames, *filter, *site;
@@ -229,17 +223,15 @@ static void test_filter(void **state)
 		{ "", "c.py", "(other)" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_one_site(cases[i].frames, 1, cases[i].filter, cases[i].site);
 }
 
 /* More frames than are copied at a time, and the one that counts is the last. */
-static void test_deep_stack(void **state)
+TEST(test_deep_stack)
 {
 	char frames[16 * 1024] = "";
 
-	(void)state;
 	for (int i = 0; i < 500; i++)
 		strcat(frames, "torch/x.py:1:f ");
 	strcat(frames, "a.py:2:g");
@@ -248,12 +240,11 @@ static void test_deep_stack(void **state)
 }
 
 /* Depth ends at 64, a piece at 2000 bytes, which is not within a character. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
 	enum { CUT = 2000, LONG = 3000 };
 	char *frames = calloc(2, 16 * 1024), *expected = calloc(2, 16 * 1024), *at = expected;
 
-	(void)state;
 	assert_true(frames && expected);
 	for (int i = 0; i < 70; i++)
 		strcat(frames, "a.py:1:f ");
@@ -273,7 +264,7 @@ static void test_limits(void **state)
 }
 
 /* Things in the place of stacks, frames, files and names; stacks within themselves. */
-static void test_odd_stacks(void **state)
+TEST(test_odd_stacks)
 {
 	static const char *const sites_of[] = {
 		"",
@@ -291,7 +282,6 @@ static void test_odd_stacks(void **state)
 	struct stacks stacks;
 	struct stack_sites sites;
 
-	(void)state;
 	stacks_of_text(&stacks,
 		       "{segments: [], device_traces: [["
 		       "{action: oom, size: 1},"
@@ -318,14 +308,13 @@ static void test_odd_stacks(void **state)
 }
 
 /* Different stacks with the same innermost frame have one site. */
-static void test_ids(void **state)
+TEST(test_ids)
 {
 	static const char *const rows[] = { "a.py:1:f", "a.py:1:f b.py:2:g", "b.py:2:g", "" };
 	static const uint32_t expected[] = { 1, 1, 2, 0 };
 	struct stacks stacks;
 	struct stack_sites sites;
 
-	(void)state;
 	stacks_init(&stacks, rows, 4);
 	sites_init(&sites, &stacks, 1, TSI_STR(""));
 	for (size_t i = 0; i < 4; i++) {
@@ -336,13 +325,12 @@ static void test_ids(void **state)
 }
 
 /* Two lists that hold their frames in the same memory, as those of a pickle do. */
-static void test_shared_frames(void **state)
+TEST(test_shared_frames)
 {
 	static const char *const rows[] = { "a.py:1:f", "b.py:2:g", "", "", "" };
 	struct stacks stacks;
 	struct stack_sites sites;
 
-	(void)state;
 	stacks_init(&stacks, rows, 5);
 	for (size_t i = 0; i < 2; i++)
 		assert_true(tsi_graph_share_items(stacks.plain, stack_at(&stacks, 2 + i).word,
@@ -363,7 +351,7 @@ static void test_shared_frames(void **state)
 #define BACKWARD " " LIB "torch/autograd/__init__.py:1:backward "
 #define STEP " " LIB "torch/optim/optimizer.py:1:wrapper "
 
-static void test_roles(void **state)
+TEST(test_roles)
 {
 	static const struct {
 		const char *frames, *role;
@@ -417,7 +405,6 @@ static void test_roles(void **state)
 		  "parameter" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct stacks stacks;
 		struct stack_sites sites;
@@ -447,11 +434,10 @@ static void check_collapsed(const struct stacks *stacks, size_t index, const cha
 	tsi_arena_deinit(&arena);
 }
 
-static void test_collapse(void **state)
+TEST(test_collapse)
 {
 	struct stacks stacks;
 
-	(void)state;
 	stacks_of_text(&stacks, "{segments: [], device_traces: [["
 				"{action: oom, size: 1},"
 				"{action: oom, size: 1, frames: ["
@@ -467,7 +453,7 @@ static void test_collapse(void **state)
 }
 
 /* Of 5000 frames the innermost 4096. */
-static void test_collapse_deep(void **state)
+TEST(test_collapse_deep)
 {
 	enum { DEPTH = 5000, KEPT = 4096 };
 	char *text = calloc(DEPTH + 10, 16), *at = text;
@@ -476,7 +462,6 @@ static void test_collapse_deep(void **state)
 	struct text_room room = { .arena = &arena };
 	struct stacks stacks;
 
-	(void)state;
 	assert_non_null(text);
 	at += sprintf(at, "{segments: [], device_traces: [[{action: oom, size: 1, frames: ["
 			  "@f={filename: 'a.py', line: 1, name: f}");
@@ -492,14 +477,13 @@ static void test_collapse_deep(void **state)
 }
 
 /* What names all sites may take is limited; those that are known stay. */
-static void test_many_sites(void **state)
+TEST(test_many_sites)
 {
 	static const char *const rows[] = { "a.py:1:f", "b.py:2:g", "b.py:2:g z.py:3:h" };
 	struct stack_sites sites;
 	struct stacks stacks;
 	uint32_t known, other, again;
 
-	(void)state;
 	stacks_init(&stacks, rows, 3);
 	sites_init(&sites, &stacks, 1, TSI_STR(""));
 	known = tsi_stack_site(&sites, stack_at(&stacks, 1));
@@ -531,30 +515,14 @@ static enum tscope_status use_all(const struct stacks *stacks, struct tscope_err
 	return status;
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
 	static const char *const rows[] = { "a.py:1:f b.py:2:g c.py:3:h", "d.py:1:f" };
 	struct stacks stacks;
 
-	(void)state;
 	stacks_init(&stacks, rows, 2);
 	struct alloc_sweep sweep = { .at_least = 5 };
 	while (alloc_sweep_next(&sweep))
 		alloc_sweep_try(&sweep, use_all(&stacks, &sweep.err));
 	stacks_deinit(&stacks);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sites),         cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_filter),        cmocka_unit_test(test_deep_stack),
-		cmocka_unit_test(test_limits),        cmocka_unit_test(test_odd_stacks),
-		cmocka_unit_test(test_ids),           cmocka_unit_test(test_shared_frames),
-		cmocka_unit_test(test_roles),         cmocka_unit_test(test_collapse),
-		cmocka_unit_test(test_collapse_deep), cmocka_unit_test(test_many_sites),
-		cmocka_unit_test(test_out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,16 +7,12 @@
 #include "run/store.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "packed.h"
 #include "step_dump.h"
@@ -91,7 +87,7 @@ static void check_read(const char *text, const char *expected, const char *expec
 
 /* ---- tasting ---- */
 
-static void test_taste(void **state)
+TEST(test_taste)
 {
 	static const struct {
 		const char *head;
@@ -132,7 +128,6 @@ static void test_taste(void **state)
 		{ "{\"step\":", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		const struct store *store = tsi_store_find(text_of(cases[i].head));
 
@@ -144,11 +139,10 @@ static void test_taste(void **state)
 }
 
 /* A file of a thousand lines without an object is not looked through. */
-static void test_taste_is_bounded(void **state)
+TEST(test_taste_is_bounded)
 {
 	char head[100];
 
-	(void)state;
 	memset(head, '\n', 15);
 	strcpy(head + 15, "{\"step\":0}");
 	assert_non_null(tsi_store_find(text_of(head)));
@@ -159,9 +153,8 @@ static void test_taste_is_bounded(void **state)
 
 /* ---- values ---- */
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-	(void)state;
 	check_read("{\"step\":2,\"phases\":{\"data\":0.012345678,\"forward\":1,\"eval\":2e-09},"
 		   "\"scalars\":{\"loss\":2.5,\"grad_norm\":0.125,\"lr\":0.001,\"note\":\"text\"},"
 		   "\"memory\":{\"alloc\":1,\"reserved\":2.0,\"peak_alloc\":3,\"peak_reserved\":4,"
@@ -179,7 +172,7 @@ static void test_blocks(void **state)
 }
 
 /* One phase of each step, rounded to the nearest ns, halves up, without a double in between. */
-static void test_seconds(void **state)
+TEST(test_seconds)
 {
 	static const struct {
 		const char *seconds;
@@ -205,7 +198,6 @@ static void test_seconds(void **state)
 		{ "true", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char line[200], expected[200];
 		const char *ns = cases[i].ns;
@@ -220,9 +212,8 @@ static void test_seconds(void **state)
 	}
 }
 
-static void test_scalars(void **state)
+TEST(test_scalars)
 {
-	(void)state;
 	check_read(
 		"{\"step\":1,\"scalars\":{\"loss\":NaN,\"grad_norm\":-Infinity}}\n"
 		"{\"step\":2,\"scalars\":{\"loss\":\"nan\",\"grad_norm\":\"inf\",\"a\":\"-inf\"}}\n"
@@ -241,9 +232,8 @@ static void test_scalars(void **state)
  * Null says nothing, but for the time of a phase; what is no number, or no block, is counted and left
  * out. The sum of the other phases is no step's time then.
  */
-static void test_bad_values(void **state)
+TEST(test_bad_values)
 {
-	(void)state;
 	check_read("{\"step\":1,\"phases\":{\"data\":\"x\",\"comm\":null,\"eval\":-1},"
 		   "\"memory\":{\"alloc\":-1,\"reserved\":null,\"peak_alloc\":NaN,"
 		   "\"peak_reserved\":\"9\"}}\n"
@@ -254,9 +244,8 @@ static void test_bad_values(void **state)
 }
 
 /* As in Python, of two members with one name the last counts. */
-static void test_doubled_names(void **state)
+TEST(test_doubled_names)
 {
-	(void)state;
 	check_read(
 		"{\"step\":1,\"step\":2,\"phases\":{\"data\":9},\"phases\":{\"data\":1e-9,"
 		"\"data\":2e-9,\"x\":1e-9,\"y\":1e-9,\"x\":3e-9},\"scalars\":{\"a\":1,\"a\":2}}\n"
@@ -266,26 +255,23 @@ static void test_doubled_names(void **state)
 		"lines 2 bad 0 values 0 runs 1 from 1");
 }
 
-static void test_names_with_escapes(void **state)
+TEST(test_names_with_escapes)
 {
-	(void)state;
 	check_read("{\"step\":1,\"phases\":{\"d\\u0061ta\":1e-9,\"a\\\"b\\\\c\":2e-9,\"\":4e-9}}\n",
 		   "1 time=7 data=1 a\"b\\c=2 =4\n", "lines 1 bad 0 values 0 runs 1 from 1");
 }
 
 /* A size that was none is written as "unknown", which is no bad value when read again. */
-static void test_unknown_memory(void **state)
+TEST(test_unknown_memory)
 {
-	(void)state;
 	check_read("{\"step\":1,\"memory\":{\"alloc\":9485760000000008570,\"reserved\":-1}}\n"
 		   "{\"step\":2,\"memory\":{\"alloc\":\"unknown\",\"reserved\":\"unknown\"}}\n",
 		   "1 time=0\n2 time=0\n", "lines 2 bad 0 values 2 runs 1 from 1");
 }
 
 /* Sums that overflow. */
-static void test_too_long_for_a_step(void **state)
+TEST(test_too_long_for_a_step)
 {
-	(void)state;
 	check_read("{\"step\":1,\"phases\":{\"data\":9223372036.854775807,\"comm\":1}}\n"
 		   "{\"step\":2,\"phases\":{\"eval\":9223372036.854775807,\"x\":1}}\n"
 		   "{\"step\":4,\"timed\":\"unknown\"}\n",
@@ -295,9 +281,8 @@ static void test_too_long_for_a_step(void **state)
 		   "lines 3 bad 0 values 0 runs 1 from 1");
 }
 
-static void test_own_members(void **state)
+TEST(test_own_members)
 {
-	(void)state;
 	/* Lines of two devices sum to 2 * 50; a step of no time does not tell how many there are. */
 	check_read("{\"step\":1,\"scalars\":{},\"mark\":\"first\",\"start_ns\":-7,\"wall_ns\":0,"
 		   "\"budget_ns\":{}}\n"
@@ -344,7 +329,7 @@ static void test_own_members(void **state)
 		   "lines 1 bad 0 values 0 runs 1 from 1");
 }
 
-static void test_device_count(void **state)
+TEST(test_device_count)
 {
 	static const struct {
 		const char *line;
@@ -358,7 +343,6 @@ static void test_device_count(void **state)
 		{ "{\"step\":1,\"wall_ns\":1,\"budget_ns\":{\"compute\":9e18}}", 1 << 16 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps;
 		struct store_log log;
@@ -373,9 +357,8 @@ static void test_device_count(void **state)
 
 /* ---- lines and runs ---- */
 
-static void test_bad_lines(void **state)
+TEST(test_bad_lines)
 {
-	(void)state;
 	check_read("half a line\"}\n"
 		   "{\"step\":1}\n"
 		   "{\"step\":2,\"phases\":{\"data\":0.1{\"step\":2}\n" /* cut, then appended to */
@@ -391,9 +374,8 @@ static void test_bad_lines(void **state)
 	check_read("{\"loss\":1}\n", "", "lines 1 bad 1 values 0 runs 0 from 0");
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
-	(void)state;
 	check_read("{\"step\":1}\n{\"step\":2,\"pha", "1 time=0\n",
 		   "lines 2 bad 0 values 0 runs 1 from 1 cut");
 	/* Whole, though no line feed follows. */
@@ -403,9 +385,8 @@ static void test_cut(void **state)
 		   "lines 2 bad 1 values 0 runs 1 from 1");
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
-	(void)state;
 	/* The second run stores from step 3 on, the third from 1 on. */
 	check_read("{\"step\":5,\"phases\":{\"old\":1},\"scalars\":{\"old\":1}}\n{\"step\":6}\n"
 		   "{\"step\":3}\n{\"step\":4}\n\n"
@@ -425,14 +406,13 @@ static void test_runs(void **state)
 }
 
 /* Every prefix: so many records as there are whole lines, and the rest is cut. */
-static void test_truncated_anywhere(void **state)
+TEST(test_truncated_anywhere)
 {
 	static const char text[] =
 		"{\"step\":0,\"phases\":{\"data\":0.5,\"eval\":1e-3},\"scalars\":{\"loss\":NaN}}\n"
 		"{\"step\":1,\"memory\":{\"alloc\":5},\"x\":\"\\u00e9\\n\"}\n"
 		"{\"step\":2,\"wall_ns\":7,\"budget_ns\":{\"compute\":7}}\n";
 
-	(void)state;
 	for (size_t length = 0; length < sizeof(text); length++) {
 		size_t whole = 0;
 		bool is_cut = false;
@@ -458,13 +438,12 @@ static void test_truncated_anywhere(void **state)
 /* ---- limits ---- */
 
 /* A line of 4 MiB, and one of a byte more; in the midst and at the end. */
-static void test_line_limit(void **state)
+TEST(test_line_limit)
 {
 	enum { LIMIT = 4 << 20 };
 	static const char first[] = "{\"step\":1}\n", second[] = "{\"step\":2,\"x\":\"";
 	static char text[LIMIT + 100];
 
-	(void)state;
 	for (size_t length = LIMIT; length <= LIMIT + 1; length++) {
 		bool is_read = length == LIMIT;
 		size_t end = sizeof(first) - 1 + length;
@@ -495,7 +474,7 @@ static void put_lines(char *text, int lines, int members)
 	}
 }
 
-static void test_name_limits(void **state)
+TEST(test_name_limits)
 {
 	static const struct {
 		int lines, members;
@@ -509,7 +488,6 @@ static void test_name_limits(void **state)
 	};
 	static char text[2 << 20];
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct step_series steps;
 		struct store_log log;
@@ -527,12 +505,11 @@ static void test_name_limits(void **state)
 }
 
 /* A name has 256 bytes at most, however they are written. */
-static void test_long_name(void **state)
+TEST(test_long_name)
 {
 	static const char *const bytes[] = { "n", "\\u0001" };
 	char line[2000], name[257];
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(bytes); i++) {
 		for (int length = 256; length <= 257; length++) {
 			int end = snprintf(line, sizeof(line), "{\"step\":1,\"phases\":{\"");
@@ -556,7 +533,7 @@ static void test_long_name(void **state)
 
 #if HAVE_ZLIB
 /* What came before the stream broke stays. */
-static void test_broken_stream(void **state)
+TEST(test_broken_stream)
 {
 	struct bytes packed = { 0 };
 	struct step_series steps;
@@ -564,7 +541,6 @@ static void test_broken_stream(void **state)
 	struct tscope_error err = { 0 };
 	char *text;
 
-	(void)state;
 	bytes_add_gzip(&packed, "{\"step\":1}\n{\"step\":2}\n", 22);
 	tsi_steps_init(&steps);
 	/* Without the checksum at the end. */
@@ -580,13 +556,12 @@ static void test_broken_stream(void **state)
 }
 #endif
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
 	static const char text[] =
 		"{\"step\":0,\"phases\":{\"data\":0.5,\"eval\":1e-3},\"scalars\":{\"lr\":1}}\n"
 		"{\"step\":1,\"wall_ns\":7,\"budget_ns\":{\"compute\":7}}\n";
 
-	(void)state;
 	/* records, budgets, two extras, names, the input */
 	struct alloc_sweep sweep = { .at_least = 8 };
 	while (alloc_sweep_next(&sweep)) {
@@ -598,35 +573,4 @@ static void test_allocations(void **state)
 		alloc_sweep_check(&sweep, read_bytes(&steps, &log, text_of(text), 1, &sweep.err));
 		tsi_steps_deinit(&steps);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_taste),
-		cmocka_unit_test(test_taste_is_bounded),
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_seconds),
-		cmocka_unit_test(test_scalars),
-		cmocka_unit_test(test_bad_values),
-		cmocka_unit_test(test_doubled_names),
-		cmocka_unit_test(test_names_with_escapes),
-		cmocka_unit_test(test_unknown_memory),
-		cmocka_unit_test(test_too_long_for_a_step),
-		cmocka_unit_test(test_own_members),
-		cmocka_unit_test(test_device_count),
-		cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_truncated_anywhere),
-		cmocka_unit_test(test_line_limit),
-		cmocka_unit_test(test_name_limits),
-		cmocka_unit_test(test_long_name),
-#if HAVE_ZLIB
-		cmocka_unit_test(test_broken_stream),
-#endif
-		cmocka_unit_test(test_allocations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

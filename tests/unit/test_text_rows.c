@@ -5,14 +5,11 @@
  */
 #include "decode/records/text_rows.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 static void put_row(FILE *out, const struct text_row *row)
 {
@@ -59,7 +56,7 @@ static void expect(struct str text, bool has_quotes, const char *expected)
 	}
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
 	static const struct {
 		const char *text, *expected;
@@ -84,23 +81,20 @@ static void test_rows(void **state)
 		{ "\"", "[\"]!" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		expect(tsi_str_of(cases[i].text), true, cases[i].expected);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-	(void)state;
 	expect(TSI_STR("1 \"a\n2 b\"\n\n3"), false, "[1 \"a][2 b\"][][3]!");
 }
 
-static void test_long_rows(void **state)
+TEST(test_long_rows)
 {
 	size_t length = 2 * (size_t)ROW_MAX_BYTES + 3;
 	char *text = malloc(length), *shown;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', length);
 	memcpy(text, "a\n", 2);
@@ -120,15 +114,4 @@ static void test_long_rows(void **state)
 	assert_string_equal(shown, "~[]");
 	free(shown);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_long_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,17 +5,14 @@
  */
 #include "report/text_writer.h"
 
+#include "check.h"
 #include "report/number.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/report.h>
-
-#include <cmocka.h>
 
 struct sink {
 	struct text_writer w;
@@ -37,7 +34,7 @@ static void sink_expect(struct sink *sink, const char *expected)
 	free(sink->text);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	static const struct {
 		int64_t value;
@@ -79,7 +76,6 @@ static void test_numbers(void **state)
 	};
 	char text[NUMBER_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_value value = { .kind = TSCOPE_VALUE_INT, .integer = cases[i].value };
 
@@ -88,7 +84,7 @@ static void test_numbers(void **state)
 	}
 }
 
-static void test_real_numbers(void **state)
+TEST(test_real_numbers)
 {
 	static const struct {
 		struct tscope_value value;
@@ -122,7 +118,6 @@ static void test_real_numbers(void **state)
 	};
 	char text[NUMBER_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		tsi_number_people(text, cases[i].value, cases[i].unit);
 		if (cases[i].text)
@@ -133,7 +128,7 @@ static void test_real_numbers(void **state)
 }
 
 /* Names in a cell of 20 columns. */
-static void test_name_cells(void **state)
+TEST(test_name_cells)
 {
 	static const struct {
 		const char *name, *shown, *ascii;
@@ -164,7 +159,6 @@ static void test_name_cells(void **state)
 		{ "你你你你你你你你你你你", "你你你你你…你你你你 ", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct sink sink;
 
@@ -180,7 +174,7 @@ static void test_name_cells(void **state)
 }
 
 /* What of a site stays: the line, then the function, then folders. */
-static void test_site_cells(void **state)
+TEST(test_site_cells)
 {
 	static const struct {
 		const char *site;
@@ -219,7 +213,6 @@ static void test_site_cells(void **state)
 		{ "a/b.py:1:f < c/d.py:2:gunction", 8, "…b.py:1…" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct sink sink;
 		unsigned put;
@@ -232,14 +225,13 @@ static void test_site_cells(void **state)
 	}
 }
 
-static void test_bars_and_sparklines(void **state)
+TEST(test_bars_and_sparklines)
 {
 	static const double values[] = { 10, 20, 30, 80 };
 	static const double extremes[] = { -DBL_MAX, NAN, INFINITY, DBL_MAX };
 	static const double same[] = { 5, 5 };
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink, false, false);
 	tsi_text_bar(&sink.w, 0.5, 4, TEXT_RED);
 	tsi_text_bar(&sink.w, -1, 2, TEXT_RED);
@@ -257,11 +249,10 @@ static void test_bars_and_sparklines(void **state)
 }
 
 /* With colours the same text, and every style ends. */
-static void test_styles(void **state)
+TEST(test_styles)
 {
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink, true, false);
 	tsi_text_style(&sink.w, TEXT_BOLD);
 	tsi_text_put(&sink.w, "title");
@@ -271,7 +262,7 @@ static void test_styles(void **state)
 }
 
 /* Lines of 20 columns, the first of which begins at column 4. */
-static void test_paragraphs(void **state)
+TEST(test_paragraphs)
 {
 	static const struct {
 		const char *words, *shown;
@@ -286,7 +277,6 @@ static void test_paragraphs(void **state)
 		{ "a\033[31m b", "a\\x1b[31m b\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct sink sink;
 
@@ -297,12 +287,11 @@ static void test_paragraphs(void **state)
 	}
 }
 
-static void test_flows(void **state)
+TEST(test_flows)
 {
 	struct text_flow flow = { .separator = " · ", .indent = 2 };
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink, false, true);
 	sink.w.width = 20;
 	flow.w = &sink.w;
@@ -321,25 +310,11 @@ static void test_flows(void **state)
 			   "  again\n");
 }
 
-static void test_write_escaped(void **state)
+TEST(test_write_escaped)
 {
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink, false, false);
 	tscope_write_escaped(sink.w.out, "no\r\x1b]0;file.json");
 	sink_expect(&sink, "no\\x0d\\x1b]0;file.json");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),    cmocka_unit_test(test_real_numbers),
-		cmocka_unit_test(test_name_cells), cmocka_unit_test(test_bars_and_sparklines),
-		cmocka_unit_test(test_styles),     cmocka_unit_test(test_paragraphs),
-		cmocka_unit_test(test_flows),      cmocka_unit_test(test_write_escaped),
-		cmocka_unit_test(test_site_cells),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

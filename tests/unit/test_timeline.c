@@ -2,13 +2,7 @@
 /* Step boundaries by each rule, windows, marks, ranges, and the activity of devices. */
 #include "timeline/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "memory_sweep.h"
 #include "trace_builder.h"
 
@@ -83,7 +77,7 @@ static void launch(struct test_trace *t, int64_t launch_ns, int64_t start_ns, in
 	test_kernel(t, "gemm", 0, 7, start_ns, dur_ns, correlation);
 }
 
-static void profiler_steps_of_the_main_thread(void **state)
+TEST_WITH(profiler_steps_of_the_main_thread, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -103,7 +97,7 @@ static void profiler_steps_of_the_main_thread(void **state)
 		"1");
 }
 
-static void steps_that_share_a_number_stay_in_order_of_time(void **state)
+TEST_WITH(steps_that_share_a_number_stay_in_order_of_time, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -117,7 +111,7 @@ static void steps_that_share_a_number_stay_in_order_of_time(void **state)
 		     { 1, 500, 100, 99 }, { 2, 599, 100, 100 });
 }
 
-static void optimizer_ends_bound_steps_without_markers(void **state)
+TEST_WITH(optimizer_ends_bound_steps_without_markers, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -132,7 +126,7 @@ static void optimizer_ends_bound_steps_without_markers(void **state)
 	ASSERT_STEPS(timeline, { 0, 50, 70, 70 }, { 1, 120, 110, 180 });
 }
 
-static void of_several_optimizers_the_last_in_turn_bounds(void **state)
+TEST_WITH(of_several_optimizers_the_last_in_turn_bounds, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -143,7 +137,7 @@ static void of_several_optimizers_the_last_in_turn_bounds(void **state)
 	ASSERT_STEPS(build(s, NULL), { 0, 60, 30, 30 }, { 1, 90, 100, 100 }, { 2, 190, 100, 100 });
 }
 
-static void profiler_steps_that_hide_optimizer_steps_give_way(void **state)
+TEST_WITH(profiler_steps_that_hide_optimizer_steps_give_way, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -160,7 +154,7 @@ static void profiler_steps_that_hide_optimizer_steps_give_way(void **state)
 		     { 3, 300, 95, 95 });
 }
 
-static void profiler_steps_stay_where_optimizers_differ_or_half_hide(void **state)
+TEST_WITH(profiler_steps_stay_where_optimizers_differ_or_half_hide, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -178,9 +172,8 @@ static void profiler_steps_stay_where_optimizers_differ_or_half_hide(void **stat
 	assert_int_equal(timeline->step_count, 2);
 }
 
-static void other_markers(void **state)
+TEST(other_markers)
 {
-	(void)state;
 	static const struct {
 		const char *first, *second;
 		const char *step_marker;
@@ -214,7 +207,7 @@ static void other_markers(void **state)
 	}
 }
 
-static void without_markers_the_whole_trace_is_one_step(void **state)
+TEST_WITH(without_markers_the_whole_trace_is_one_step, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -232,7 +225,7 @@ static void without_markers_the_whole_trace_is_one_step(void **state)
 		"1"); /* has more work than thread 2 */
 }
 
-static void the_work_of_a_step_is_what_was_launched_in_it(void **state)
+TEST_WITH(the_work_of_a_step_is_what_was_launched_in_it, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -271,9 +264,8 @@ static void add_three_steps(struct test_trace *t, const int *launch_counts, int6
 		test_span(t, "overhead", "Lazy Function Loading", OTHER, 500, overhead_ns);
 }
 
-static void marks(void **state)
+TEST(marks)
 {
-	(void)state;
 	static const struct {
 		int launch_counts[3];
 		int64_t overhead_ns;
@@ -301,7 +293,7 @@ static void marks(void **state)
 	}
 }
 
-static void a_range_keeps_steps_as_they_were(void **state)
+TEST_WITH(a_range_keeps_steps_as_they_were, set_up, tear_down)
 {
 	struct setup *s = *state;
 	static const int launch_counts[3] = { 3, 2, 2 };
@@ -318,7 +310,7 @@ static void a_range_keeps_steps_as_they_were(void **state)
 	assert_int_equal(tsi_timeline_step_at(timeline, 5000), NO_ROW);
 }
 
-static void a_range_without_steps_is_refused(void **state)
+TEST_WITH(a_range_without_steps_is_refused, set_up, tear_down)
 {
 	struct setup *s = *state;
 	static const int launch_counts[3] = { 1, 1, 1 };
@@ -337,7 +329,7 @@ static void a_range_without_steps_is_refused(void **state)
 	assert_null(s->timeline);
 }
 
-static void activity_is_a_union_over_streams(void **state)
+TEST_WITH(activity_is_a_union_over_streams, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -368,10 +360,8 @@ static void activity_is_a_union_over_streams(void **state)
 	assert_int_equal(timeline->activity[1].busy_ns, 100);
 }
 
-static void names_are_stable(void **state)
+TEST(names_are_stable)
 {
-	(void)state;
-
 	assert_string_equal(tscope_boundary_name(TSCOPE_BOUNDARY_PROFILER_STEP), "profiler_step");
 	assert_string_equal(tscope_boundary_name(TSCOPE_BOUNDARY_WHOLE_TRACE), "whole_trace");
 	assert_string_equal(tscope_step_mark_name(TSCOPE_STEP_COUNTED), "");
@@ -380,7 +370,7 @@ static void names_are_stable(void **state)
 	assert_string_equal(tscope_budget_line_name(TSCOPE_BUDGET_LINE_COUNT), "unknown");
 }
 
-static void every_allocation_may_fail(void **state)
+TEST_WITH(every_allocation_may_fail, set_up, tear_down)
 {
 	struct setup *s = *state;
 	static const int launch_counts[3] = { 20, 20, 20 };
@@ -389,29 +379,4 @@ static void every_allocation_may_fail(void **state)
 	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 5000, 10);
 	s->trace = test_trace_finish(s->t);
 	sweep_timeline(s->trace, 4);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(profiler_steps_of_the_main_thread),
-		TEST(steps_that_share_a_number_stay_in_order_of_time),
-		TEST(optimizer_ends_bound_steps_without_markers),
-		TEST(of_several_optimizers_the_last_in_turn_bounds),
-		TEST(profiler_steps_that_hide_optimizer_steps_give_way),
-		TEST(profiler_steps_stay_where_optimizers_differ_or_half_hide),
-		cmocka_unit_test(other_markers),
-		TEST(without_markers_the_whole_trace_is_one_step),
-		TEST(the_work_of_a_step_is_what_was_launched_in_it),
-		cmocka_unit_test(marks),
-		TEST(a_range_keeps_steps_as_they_were),
-		TEST(a_range_without_steps_is_refused),
-		TEST(activity_is_a_union_over_streams),
-		cmocka_unit_test(names_are_stable),
-		TEST(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,10 @@
  */
 #include "timeline/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "memory_sweep.h"
 #include "piece_check.h"
 #include "random_numbers.h"
@@ -74,7 +68,7 @@ static void assert_budget(const struct tscope_timeline *timeline, uint32_t step,
 	assert_int_equal(sum_ns, timeline->steps[step].wall_ns);
 }
 
-static void work_that_runs_has_its_line(void **state)
+TEST_WITH(work_that_runs_has_its_line, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -93,7 +87,7 @@ static void work_that_runs_has_its_line(void **state)
 	assert_budget(build(s), 0, (int64_t[]){ 200, 100, 60, 0, 0, 0, 0, 640 });
 }
 
-static void idle_time_follows_the_next_launch(void **state)
+TEST_WITH(idle_time_follows_the_next_launch, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -118,7 +112,7 @@ static void idle_time_follows_the_next_launch(void **state)
 	assert_budget(build(s), 0, (int64_t[]){ 100, 0, 0, 220, 0, 120, 110, 450 });
 }
 
-static void what_the_launching_thread_waits_for_comes_before_the_main_thread(void **state)
+TEST_WITH(what_the_launching_thread_waits_for_comes_before_the_main_thread, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -136,9 +130,8 @@ static void what_the_launching_thread_waits_for_comes_before_the_main_thread(voi
 	assert_budget(build(s), 0, (int64_t[]){ 100, 0, 0, 100, 100, 210, 90, 0 });
 }
 
-static void a_copy_that_blocks_is_a_synchronisation(void **state)
+TEST(a_copy_that_blocks_is_a_synchronisation)
 {
-	(void)state;
 	static const struct {
 		const char *call, *copy;
 		int64_t call_dur_us;
@@ -171,7 +164,7 @@ static void a_copy_that_blocks_is_a_synchronisation(void **state)
 	}
 }
 
-static void a_gap_across_steps_is_judged_by_the_later_event(void **state)
+TEST_WITH(a_gap_across_steps_is_judged_by_the_later_event, set_up, tear_down)
 {
 	struct setup *s = *state;
 
@@ -188,7 +181,7 @@ static void a_gap_across_steps_is_judged_by_the_later_event(void **state)
 	assert_budget(timeline, 1, (int64_t[]){ 40, 0, 0, 0, 0, 55, 105, 0 });
 }
 
-static void compute_divides_over_the_phases_of_its_launches(void **state)
+TEST_WITH(compute_divides_over_the_phases_of_its_launches, set_up, tear_down)
 {
 	struct setup *s = *state;
 	const struct budget *budget;
@@ -467,9 +460,8 @@ static struct tscope_trace *random_trace(uint64_t *seed)
 	return test_trace_finish(t);
 }
 
-static void random_traces_agree_with_every_instant(void **state)
+TEST(random_traces_agree_with_every_instant)
 {
-	(void)state;
 	uint64_t seed = 3;
 
 	for (int round = 0; round < ROUNDS; round++) {
@@ -490,7 +482,7 @@ static void random_traces_agree_with_every_instant(void **state)
 	}
 }
 
-static void too_many_budgets_are_refused(void **state)
+TEST_WITH(too_many_budgets_are_refused, set_up, tear_down)
 {
 	struct setup *s = *state;
 	enum { SIDE = 1449 }; /* squared more than 2^21 */
@@ -507,7 +499,7 @@ static void too_many_budgets_are_refused(void **state)
 					 "narrow the range of steps");
 }
 
-static void every_allocation_may_fail(void **state)
+TEST_WITH(every_allocation_may_fail, set_up, tear_down)
 {
 	struct setup *s = *state;
 	uint64_t seed = 11;
@@ -520,23 +512,4 @@ static void every_allocation_may_fail(void **state)
 	test_op(s->t, ENGINE, BACKWARD, 40, 20);
 	s->trace = test_trace_finish(s->t);
 	sweep_timeline(s->trace, 4);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(work_that_runs_has_its_line),
-		TEST(idle_time_follows_the_next_launch),
-		TEST(what_the_launching_thread_waits_for_comes_before_the_main_thread),
-		cmocka_unit_test(a_copy_that_blocks_is_a_synchronisation),
-		TEST(a_gap_across_steps_is_judged_by_the_later_event),
-		TEST(compute_divides_over_the_phases_of_its_launches),
-		cmocka_unit_test(random_traces_agree_with_every_instant),
-		TEST(too_many_budgets_are_refused),
-		TEST(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,10 @@
 /* Which steps are cold, and that they have no part in what is counted. */
 #include "timeline/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, MS = 1000000, MAX_STEPS = 8 };
@@ -76,10 +70,8 @@ static void check(const struct cold_step *steps, bool keep_cold, const char *exp
 	tscope_trace_free(trace);
 }
 
-static void more_than_a_fifth_is_cold(void **state)
+TEST(more_than_a_fifth_is_cold)
 {
-	(void)state;
-
 	/* 10 of 50 is just not; it is slower than the others, but so were they. */
 	check((struct cold_step[]){ { 0, 11, 39 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } }, false,
 	      "c..", false);
@@ -89,10 +81,8 @@ static void more_than_a_fifth_is_cold(void **state)
 	      false);
 }
 
-static void a_step_is_cold_where_that_makes_it_slow(void **state)
+TEST(a_step_is_cold_where_that_makes_it_slow)
 {
-	(void)state;
-
 	/* Spread: 0. 5 of the 6 ms that it takes longer; 5 of 11. */
 	check((struct cold_step[]){ { 0, 5, 51 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } },
 	      false, "c...", false);
@@ -108,10 +98,8 @@ static void a_step_is_cold_where_that_makes_it_slow(void **state)
 	      false, ".....", false);
 }
 
-static void what_every_step_allocates_is_no_start_up(void **state)
+TEST(what_every_step_allocates_is_no_start_up)
 {
-	(void)state;
-
 	check((struct cold_step[]){ { 20, 0, 30 }, { 20, 0, 30 }, { 20, 0, 30 }, { 0 } }, false,
 	      "...", false);
 	check((struct cold_step[]){ { 40, 0, 30 }, { 20, 0, 30 }, { 20, 0, 30 }, { 0 } }, false,
@@ -128,17 +116,14 @@ static void what_every_step_allocates_is_no_start_up(void **state)
 		false, "cc..", false);
 }
 
-static void where_all_are_cold_they_count(void **state)
+TEST(where_all_are_cold_they_count)
 {
-	(void)state;
-
 	check((struct cold_step[]){ { 0, 30, 30 }, { 0, 40, 30 }, { 0 } }, false, "..", true);
 	check((struct cold_step[]){ { 40, 0, 30 }, { 0 } }, false, ".", true);
 }
 
-static void what_is_counted_leaves_cold_steps_out(void **state)
+TEST(what_is_counted_leaves_cold_steps_out)
 {
-	(void)state;
 	struct tscope_trace *trace =
 		trace_of((struct cold_step[]){ { 0, 30, 30 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } });
 	struct tscope_timeline *timeline;
@@ -156,17 +141,4 @@ static void what_is_counted_leaves_cold_steps_out(void **state)
 	assert_int_not_equal(timeline->long_gaps[1].cause, IDLE_STARTUP);
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_than_a_fifth_is_cold),
-		cmocka_unit_test(a_step_is_cold_where_that_makes_it_slow),
-		cmocka_unit_test(what_every_step_allocates_is_no_start_up),
-		cmocka_unit_test(where_all_are_cold_they_count),
-		cmocka_unit_test(what_is_counted_leaves_cold_steps_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,12 @@
 /* Steps and phases of Composer's traces, as windows and budgets. */
 #include "composer_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/attributes.h"
+#include "check.h"
 #include "timeline/timeline.h"
 
 struct view {
@@ -59,34 +53,30 @@ static void check_steps(const char *lines, enum tscope_boundary boundary, const 
 }
 
 /* Of the last batch what follows is not recorded. */
-static void steps_have_the_numbers_of_batches(void **state)
+TEST(steps_have_the_numbers_of_batches)
 {
-	(void)state;
 	check_steps("event/train_batch 100 180 batch=41\nevent/train_batch 200 290 batch=42\n"
 		    "event/train_batch 300 350 batch=43\n",
 		    TSCOPE_BOUNDARY_TRAIN_BATCH,
 		    "41 at 100 takes 100\n42 at 200 takes 100\n43 at 300 takes 50 incomplete\n");
 }
 
-static void without_numbers_they_count_from_0(void **state)
+TEST(without_numbers_they_count_from_0)
 {
-	(void)state;
 	check_steps("event/train_batch 100 180\nevent/train_batch 200 290\n",
 		    TSCOPE_BOUNDARY_TRAIN_BATCH,
 		    "0 at 100 takes 100\n1 at 200 takes 90 incomplete\n");
 }
 
-static void a_single_step_counts(void **state)
+TEST(a_single_step_counts)
 {
-	(void)state;
 	check_steps("event/train_batch 100 180 batch=9\n", TSCOPE_BOUNDARY_TRAIN_BATCH,
 		    "9 at 100 takes 80\n");
 }
 
 /* What says the inputs of other marks is no batch. */
-static void a_marker_with_inputs(void **state)
+TEST(a_marker_with_inputs)
 {
-	(void)state;
 	struct tscope_timeline_options options = { .step_marker = "nccl:all_reduce" };
 	struct tscope_trace *trace = test_trace_finish(composer_text(
 		"user_annotation nccl:all_reduce 100 110 args={\"Input Dims\": [[8]]}\n"
@@ -101,9 +91,8 @@ static void a_marker_with_inputs(void **state)
 }
 
 /* Composer copies torch's annotations, which count otherwise. */
-static void before_the_steps_of_torch(void **state)
+TEST(before_the_steps_of_torch)
 {
-	(void)state;
 	check_steps("user_annotation ProfilerStep#1 90 190\nevent/train_batch 100 180 batch=41\n"
 		    "user_annotation ProfilerStep#2 190 300\nevent/train_batch 200 290 batch=42\n",
 		    TSCOPE_BOUNDARY_TRAIN_BATCH,
@@ -111,9 +100,8 @@ static void before_the_steps_of_torch(void **state)
 }
 
 /* The step ends where an evaluation begins, and the next one starts with its batch. */
-static void evaluations_are_in_no_step(void **state)
+TEST(evaluations_are_in_no_step)
 {
-	(void)state;
 	check_steps("event/train_batch 100 180 batch=1\n"
 		    "event/eval 190 900\nevent/eval_batch 200 300\n"
 		    "event/train_batch 1000 1080 batch=2\nevent/train_batch 1100 1180 batch=3\n"
@@ -125,9 +113,8 @@ static void evaluations_are_in_no_step(void **state)
 }
 
 /* Before the first step, behind the last, on another thread, within a batch: nothing ends. */
-static void evaluations_that_end_nothing(void **state)
+TEST(evaluations_that_end_nothing)
 {
-	(void)state;
 	check_steps("event/eval 10 90\nevent/train_batch 100 180 batch=1\n"
 		    "event/eval_forward 120 130\n"
 		    "event/train_batch 200 280 batch=2\nevent/eval 290 300\n",
@@ -160,9 +147,8 @@ static void check_lines(const char *lines, const int64_t expected[HOST_LINE_COUN
 
 #define BEHIND "event/train_batch 1000 1001\n"
 
-static void phases_of_a_batch(void **state)
+TEST(phases_of_a_batch)
 {
-	(void)state;
 	/* Two microbatches; 600 less 2 × (100 + 20 + 150) and the algorithm's 10 are the optimizer's. */
 	check_lines("event/train_batch 0 600\n"
 		    "event/forward 10 110\nevent/loss 110 130\nevent/backward 130 280\n"
@@ -173,9 +159,8 @@ static void phases_of_a_batch(void **state)
 }
 
 /* Callbacks are other wherever they are, and so are torch's operators in them. */
-static void callbacks_are_other(void **state)
+TEST(callbacks_are_other)
 {
-	(void)state;
 	check_lines(
 		"event/train_batch 0 600\n"
 		"callback/A/event/before_loss 100 150\n"
@@ -189,18 +174,16 @@ static void callbacks_are_other(void **state)
 }
 
 /* The main thread does not wait for backward while it is in one; before and behind it does. */
-static void callbacks_during_backward(void **state)
+TEST(callbacks_during_backward)
 {
-	(void)state;
 	check_lines("event/train_batch 0 600\ncallback/A/event/batch_end 700 800\n"
 		    "cpu_op autograd::engine::evaluate_function 650 850 thread=2\n" BEHIND,
 		    (int64_t[]){ 0, 0, 100, 600, 0, 300 });
 }
 
 /* The span that began last decides: data within a callback, a collective within the optimizer. */
-static void the_innermost_span_decides(void **state)
+TEST(the_innermost_span_decides)
 {
-	(void)state;
 	check_lines("event/train_batch 0 600\n"
 		    "cpu_op gloo:all_reduce 100 180\n"
 		    "callback/A/event/batch_end 700 800\n"
@@ -209,9 +192,8 @@ static void the_innermost_span_decides(void **state)
 }
 
 /* What a step was cut at is not in it: no data of the next batch, nothing of the evaluation. */
-static void phases_before_an_evaluation(void **state)
+TEST(phases_before_an_evaluation)
 {
-	(void)state;
 	check_lines("event/train_batch 0 600\nevent/backward 100 200\n"
 		    "event/eval 650 900\ndataloader/eval 660 700\nevent/eval_forward 700 800\n"
 		    "dataloader/train 950 960\n" BEHIND,
@@ -234,9 +216,8 @@ static void phases_before_an_evaluation(void **state)
 #define OUTSIDE "cpu_op autograd::engine::evaluate_function 60 61\n" LAUNCH("n", 1500, 5)
 
 /* The phase of a kernel is that of the place it was launched from. */
-static void phases_of_kernels(void **state)
+TEST(phases_of_kernels)
 {
-	(void)state;
 	struct view view = view_of(BATCH IN_FORWARD IN_BACKWARD BETWEEN IN_CALLBACK OUTSIDE BEHIND);
 	static const struct {
 		const char *name;
@@ -251,25 +232,4 @@ static void phases_of_kernels(void **state)
 			tsi_device_event(view.trace, test_row(view.trace, kernels[i].name))->phase,
 			kernels[i].phase);
 	view_free(&view);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_have_the_numbers_of_batches),
-		cmocka_unit_test(without_numbers_they_count_from_0),
-		cmocka_unit_test(a_single_step_counts),
-		cmocka_unit_test(a_marker_with_inputs),
-		cmocka_unit_test(before_the_steps_of_torch),
-		cmocka_unit_test(evaluations_are_in_no_step),
-		cmocka_unit_test(evaluations_that_end_nothing),
-		cmocka_unit_test(phases_of_a_batch),
-		cmocka_unit_test(callbacks_are_other),
-		cmocka_unit_test(callbacks_during_backward),
-		cmocka_unit_test(the_innermost_span_decides),
-		cmocka_unit_test(phases_before_an_evaluation),
-		cmocka_unit_test(phases_of_kernels),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
 /* timeline/engine_work.c: what functions and annotations of inference engines are for. */
 #include "timeline/engine_work.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 static const struct {
 	const char *name;
@@ -58,30 +52,18 @@ static const struct {
 	{ "", ENGINE_OTHER },
 };
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(functions); i++)
 		if (tsi_engine_function(tsi_str_of(functions[i].name)) != functions[i].work)
 			fail_msg("%s: %d", functions[i].name,
 				 tsi_engine_function(tsi_str_of(functions[i].name)));
 }
 
-static void test_annotations(void **state)
+TEST(test_annotations)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(annotations); i++)
 		if (tsi_engine_annotation(tsi_str_of(annotations[i].name)) != annotations[i].work)
 			fail_msg("%s: %d", annotations[i].name,
 				 tsi_engine_annotation(tsi_str_of(annotations[i].name)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_annotations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

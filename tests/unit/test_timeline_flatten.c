@@ -2,13 +2,7 @@
 /* Nested spans made flat: by hand, and at random against looking at each instant. */
 #include "timeline/flatten.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"
 
@@ -43,9 +37,8 @@ static struct segments flatten(const struct flat_segment *spans, size_t count)
 	return list;
 }
 
-static void the_innermost_span_has_the_instant(void **state)
+TEST(the_innermost_span_has_the_instant)
 {
-	(void)state;
 	static const struct flat_segment spans[] = {
 		{ 0, 100, 1 },   { 20, 60, 2 },   { 30, 40, 3 },
 		{ 60, 70, 2 },   { 200, 210, 1 }, { 205, 220, 2 }, /* crosses its end */
@@ -77,9 +70,8 @@ static uint32_t label_at(const struct flat_segment *spans, size_t count, int64_t
 	return label;
 }
 
-static void random_spans_agree_with_each_instant(void **state)
+TEST(random_spans_agree_with_each_instant)
 {
-	(void)state;
 	uint64_t seed = 7;
 
 	for (int round = 0; round < ROUNDS; round++) {
@@ -115,22 +107,9 @@ static enum tscope_status flatten_two(struct tscope_error *err)
 	return status;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
-
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep))
 		alloc_sweep_try(&sweep, flatten_two(&sweep.err));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_innermost_span_has_the_instant),
-		cmocka_unit_test(random_spans_agree_with_each_instant),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

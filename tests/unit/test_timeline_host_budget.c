@@ -5,15 +5,9 @@
  */
 #include "timeline/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "check.h"
 #include "memory_sweep.h"
 #include "piece_check.h"
 #include "random_numbers.h"
@@ -158,10 +152,8 @@ static void assert_lines(const struct tscope_timeline *timeline, uint32_t step,
 				 (long long)line_ns[line]);
 }
 
-static void each_instant_has_its_line(void **state)
+TEST(each_instant_has_its_line)
 {
-	(void)state;
-
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = trace_of(&cases[i]);
 		struct tscope_timeline *timeline = build(trace);
@@ -171,9 +163,8 @@ static void each_instant_has_its_line(void **state)
 	}
 }
 
-static void communication_is_cut_at_the_steps(void **state)
+TEST(communication_is_cut_at_the_steps)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
@@ -190,9 +181,8 @@ static void communication_is_cut_at_the_steps(void **state)
 	tscope_trace_free(trace);
 }
 
-static void there_are_no_lines_of_devices(void **state)
+TEST(there_are_no_lines_of_devices)
 {
-	(void)state;
 	struct tscope_trace *trace = trace_of(&cases[0]);
 	struct tscope_timeline *timeline = build(trace);
 
@@ -344,9 +334,8 @@ static void assert_pieces(const struct tscope_timeline *timeline)
 	assert_int_equal(length_of_pieces(timeline->pieces), wall_ns);
 }
 
-static void without_communication_nobody_wants_the_pieces(void **state)
+TEST(without_communication_nobody_wants_the_pieces)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
@@ -383,12 +372,11 @@ static struct tscope_trace *random_trace(uint64_t *seed)
 	return test_trace_finish(t);
 }
 
-static void random_traces_agree_with_every_instant(void **state)
+TEST(random_traces_agree_with_every_instant)
 {
 	enum { ROUNDS = 400 };
 	uint64_t seed = 5;
 
-	(void)state;
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct tscope_timeline_options options = { .warmup = round % 2 };
 		struct tscope_trace *trace = random_trace(&seed);
@@ -416,26 +404,11 @@ static void random_traces_agree_with_every_instant(void **state)
 	}
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	uint64_t seed = 11;
 	struct tscope_trace *trace = random_trace(&seed);
 
-	(void)state;
 	sweep_timeline(trace, 4);
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_instant_has_its_line),
-		cmocka_unit_test(communication_is_cut_at_the_steps),
-		cmocka_unit_test(there_are_no_lines_of_devices),
-		cmocka_unit_test(without_communication_nobody_wants_the_pieces),
-		cmocka_unit_test(random_traces_agree_with_every_instant),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,10 @@
  */
 #include "timeline/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, OTHER = 2, US = 1000 };
@@ -251,10 +245,8 @@ static void print_causes(char *text, size_t size, const struct tscope_timeline *
 	}
 }
 
-static void each_instant_has_its_cause(void **state)
+TEST(each_instant_has_its_cause)
 {
-	(void)state;
-
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = trace_of(&cases[i]);
 		struct tscope_timeline *timeline;
@@ -270,10 +262,8 @@ static void each_instant_has_its_cause(void **state)
 	}
 }
 
-static void other_devices_explain_a_wait(void **state)
+TEST(other_devices_explain_a_wait)
 {
-	(void)state;
-
 	/* [20,100) of device 0: device 1 works in 90 % of it, or in less. */
 	for (int64_t busy_us = 72; busy_us >= 70; busy_us -= 2) {
 		struct test_trace *t = test_trace_new();
@@ -292,9 +282,8 @@ static void other_devices_explain_a_wait(void **state)
 	}
 }
 
-static void the_longest_gaps_are_kept(void **state)
+TEST(the_longest_gaps_are_kept)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct tscope_timeline *timeline;
 	int64_t start_ns = 100 * US;
@@ -344,25 +333,11 @@ static int64_t unrecorded_ns(int launchless_count, bool is_damaged, bool has_ops
 	return found_ns;
 }
 
-static void damage_may_have_lost_calls(void **state)
+TEST(damage_may_have_lost_calls)
 {
-	(void)state;
-
 	assert_int_equal(unrecorded_ns(20, true, true), 2080 * US);
 	assert_int_equal(unrecorded_ns(15, true, true), 1580 * US);
 	assert_int_equal(unrecorded_ns(14, true, true), 0); /* and one that launches */
 	assert_int_equal(unrecorded_ns(20, false, true), 0);
 	assert_int_equal(unrecorded_ns(20, true, false), 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_instant_has_its_cause),
-		cmocka_unit_test(other_devices_explain_a_wait),
-		cmocka_unit_test(the_longest_gaps_are_kept),
-		cmocka_unit_test(damage_may_have_lost_calls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,9 @@
 #include "timeline/iteration.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 static const struct {
 	const char *name;
@@ -95,9 +92,8 @@ static void put(char *text, size_t size, const char *before, int64_t number)
 		snprintf(text + used, size - used, "%s%" PRId64, before, number);
 }
 
-static void test_annotations(void **state)
+TEST(test_annotations)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct iteration it;
 		char said[128] = "";
@@ -119,7 +115,7 @@ static void test_annotations(void **state)
 }
 
 /* Prefill and decode together; SGLang's by phase, ATOM's as one number. */
-static void test_attention_pairs(void **state)
+TEST(test_attention_pairs)
 {
 	static const struct {
 		const char *name;
@@ -136,7 +132,6 @@ static void test_attention_pairs(void **state)
 	};
 	struct iteration it;
 
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(said); i++) {
 		assert_true(tsi_parse_iteration(tsi_str_of(said[i].name), &it));
 		assert_int_equal(tsi_iteration_tokens(&it), said[i].tokens);
@@ -144,11 +139,10 @@ static void test_attention_pairs(void **state)
 	}
 }
 
-static void test_captures(void **state)
+TEST(test_captures)
 {
 	int64_t batch = 0;
 
-	(void)state;
 	assert_true(tsi_is_capture_mark(TSI_STR("capture_32_FULL"), &batch));
 	assert_int_equal(batch, 32);
 	assert_true(tsi_is_capture_mark(TSI_STR("capture_1_prefill"), &batch));
@@ -157,15 +151,4 @@ static void test_captures(void **state)
 	assert_false(tsi_is_capture_mark(TSI_STR("capture__FULL"), &batch));
 	assert_false(tsi_is_capture_mark(TSI_STR("capture_12_34"), &batch));
 	assert_false(tsi_is_capture_mark(TSI_STR("capture"), &batch));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_annotations),
-		cmocka_unit_test(test_attention_pairs),
-		cmocka_unit_test(test_captures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

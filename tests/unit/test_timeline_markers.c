@@ -7,16 +7,11 @@
 #include "timeline/timeline.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "memory_sweep.h"
 #include "trace_builder.h"
 
@@ -135,9 +130,8 @@ static const struct {
 	  "optimizer: 0 60-64 1 64-164 2 164-264" },
 };
 
-static void steps_are_told_by_backward_passes_and_batches(void **state)
+TEST(steps_are_told_by_backward_passes_and_batches)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = make_trace(cases[i].lines);
 		struct tscope_timeline *timeline;
@@ -153,23 +147,12 @@ static void steps_are_told_by_backward_passes_and_batches(void **state)
 	}
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-	(void)state;
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = make_trace(cases[i].lines);
 
 		sweep_timeline(trace, 1);
 		tscope_trace_free(trace);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_told_by_backward_passes_and_batches),
-		cmocka_unit_test(out_of_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,6 @@
  */
 #include "analyze/ops/trace_flops.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +14,7 @@
 #include "analyze/ops/kernel_vote.h"
 #include "analyze/ops/peak.h"
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 #include "trace_builder.h"
 
@@ -150,9 +144,8 @@ static void launch(struct test_trace *t, const char *kernel, int64_t tid, int64_
 }
 
 /* Of nested operators with formulas only the innermost that launched is counted. */
-static void innermost_that_launched(void **state)
+TEST(innermost_that_launched)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	/* linear [0, 100) > addmm [10, 60) with a fill in it; a sum behind, not in addmm. */
@@ -182,9 +175,8 @@ static void innermost_that_launched(void **state)
 }
 
 /* Operators that only move bytes: the innermost ones, and not within a product. */
-static void memory_bound_operators(void **state)
+TEST(memory_bound_operators)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op_inputs(t, "aten::add", 1, 0, 50, ADD_DIMS, ADD_HALF, NULL);
@@ -209,9 +201,8 @@ static void memory_bound_operators(void **state)
 }
 
 /* What a product launches itself beside an inner product is its own: it is counted. */
-static void around_a_product(void **state)
+TEST(around_a_product)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op_inputs(t, "aten::linear", 1, 0, 100, LINEAR_DIMS, LINEAR_HALF, NULL);
@@ -233,9 +224,8 @@ static void around_a_product(void **state)
  * The experts of 2 tokens, each of which goes to 2 of 8: 2 · 4 weights · (16 · 4 + 4 · 8) = 768
  * FLOPs, and a small product within them. The kernels of the experts are not those of that product.
  */
-static void kernels_beside_products(void **state)
+TEST(kernels_beside_products)
 {
-	(void)state;
 	static const struct {
 		const char *up_dims;               /* of the experts: [8, 16, 4]; else not known */
 		const char *inner_dims;            /* of the product within them */
@@ -280,9 +270,8 @@ static void kernels_beside_products(void **state)
 }
 
 /* The outer stands for what is within it once, and those around it have nothing to add. */
-static void products_of_three_levels(void **state)
+TEST(products_of_three_levels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op_inputs(t, "aten::matmul", 1, 0, 200, MM_DIMS, MM_HALF, NULL);
@@ -301,9 +290,8 @@ static void products_of_three_levels(void **state)
 }
 
 /* What a graph launches was captured elsewhere: it is not of the operator around its launch. */
-static void graph_in_a_product(void **state)
+TEST(graph_in_a_product)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	mm(t, 1, 0, 50);
@@ -324,9 +312,8 @@ static void graph_in_a_product(void **state)
 }
 
 /* What crosses the end of the one around it is within it up to there. */
-static void operators_that_cross(void **state)
+TEST(operators_that_cross)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "outer", 1, 0, 50);
@@ -348,9 +335,8 @@ static void operators_that_cross(void **state)
 }
 
 /* Without devices nothing can be launched: the innermost with a formula is counted. */
-static void trace_without_devices(void **state)
+TEST(trace_without_devices)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op_inputs(t, "aten::linear", 1, 0, 100, LINEAR_DIMS, LINEAR_HALF, NULL);
@@ -367,9 +353,8 @@ static void trace_without_devices(void **state)
 	release(c);
 }
 
-static void kernels_without_flops(void **state)
+TEST(kernels_without_flops)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "aten::mm", 1, 0, 50); /* no shapes */
@@ -400,9 +385,8 @@ static void kernels_without_flops(void **state)
 }
 
 /* Transposing takes longest, and what multiplies names the operator. */
-static void kernel_of_an_operator(void **state)
+TEST(kernel_of_an_operator)
 {
-	(void)state;
 	static const struct {
 		const char *first, *second;
 		int64_t first_ns, second_ns;
@@ -433,9 +417,8 @@ static void kernel_of_an_operator(void **state)
  * second two products, one of the autograd thread; the kernels run much later. One
  * product is in no step.
  */
-static void steps_of_their_launches(void **state)
+TEST(steps_of_their_launches)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	for (int64_t i = 1; i <= 3; i++) {
@@ -507,9 +490,8 @@ static void half_a_node(struct test_trace *t, const char *name, bool is_engine)
 }
 
 /* On a thread with steps, as that of a program that runs on the host alone. */
-static void either_span_makes_a_node(void **state)
+TEST(either_span_makes_a_node)
 {
-	(void)state;
 	for (int is_engine = 0; is_engine < 2; is_engine++) {
 		struct test_trace *t = test_trace_new();
 		test_annotation(t, "ProfilerStep#1", 2, 0, 1000);
@@ -525,9 +507,8 @@ static void either_span_makes_a_node(void **state)
 }
 
 /* A node that computes its forward work again, and then its own products. */
-static void repeated_below_a_node(void **state)
+TEST(repeated_below_a_node)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	product(t, 1, 0);
@@ -558,9 +539,8 @@ struct nested {
 	int64_t repeated_count;
 };
 
-static void what_is_repeated(void **state)
+TEST(what_is_repeated)
 {
-	(void)state;
 	static const struct nested cases[] = {
 		{ "ReluBackward0", true, false, true, 1 },
 		{ "ReluBackward0", false, true, true, 1 },
@@ -597,9 +577,8 @@ static void what_is_repeated(void **state)
 
 /* ---- what the writer says ------------------------------------------------------------ */
 
-static void flops_of_the_writer(void **state)
+TEST(flops_of_the_writer)
 {
-	(void)state;
 	static const struct {
 		const char *name, *dims, *flops;
 		const char *expected;
@@ -630,9 +609,8 @@ static void flops_of_the_writer(void **state)
 }
 
 /* The innermost that has FLOPs: a writer's on a wrapper do not count beside its product's. */
-static void writer_and_formula(void **state)
+TEST(writer_and_formula)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_op(t, "my::block", 1, 0, 50); /* says nothing here */
@@ -654,9 +632,8 @@ static void writer_and_formula(void **state)
 
 /* ---- precision and peak -------------------------------------------------------------- */
 
-static void tf32_by_kernel(void **state)
+TEST(tf32_by_kernel)
 {
-	(void)state;
 	static const struct {
 		const char *device, *kernel;
 		enum tscope_precision precision;
@@ -689,9 +666,8 @@ static void tf32_by_kernel(void **state)
 }
 
 /* Convolutions are rounded to TF32 by default; ROCm's kernels say so if they are. */
-static void convolutions_of_unknown_kernels(void **state)
+TEST(convolutions_of_unknown_kernels)
 {
-	(void)state;
 	for (int is_rocm = 0; is_rocm < 2; is_rocm++) {
 		struct test_trace *t = test_trace_new();
 		if (is_rocm)
@@ -712,9 +688,8 @@ static void convolutions_of_unknown_kernels(void **state)
 }
 
 /* 3 parts bf16 and 1 part fp32 on an A100, each with 48 FLOPs. */
-static void peak_of_a_mix(void **state)
+TEST(peak_of_a_mix)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", A100);
@@ -738,9 +713,8 @@ static void peak_of_a_mix(void **state)
 }
 
 /* A part of the multiprocessors has a part of the peak: 42 of 108. */
-static void peak_of_a_partition(void **state)
+TEST(peak_of_a_partition)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties",
@@ -754,9 +728,8 @@ static void peak_of_a_partition(void **state)
 }
 
 /* Without operators kernels tell the precision: 300 ns of bf16, 100 of fp32, 50 of nobody knows. */
-static void peak_by_kernels(void **state)
+TEST(peak_by_kernels)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", A100);
@@ -772,7 +745,7 @@ static void peak_by_kernels(void **state)
 }
 
 /* Operands of 8 and 4 bits have peaks of their own. */
-static void peaks_of_small_types(void **state)
+TEST(peaks_of_small_types)
 {
 	static const struct {
 		const char *device, *kernel, *precision;
@@ -784,7 +757,6 @@ static void peaks_of_small_types(void **state)
 		{ "NVIDIA B200", "bmm_E2m1_E2m1E2m1_Fp32_t128x128x256", "fp4", 9000e12 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct test_trace *t = test_trace_new();
 		char properties[128];
@@ -801,9 +773,8 @@ static void peaks_of_small_types(void **state)
 }
 
 /* What most of the time is computed in has the word, though its FLOPs are not known. */
-static void peak_where_few_flops_are_known(void **state)
+TEST(peak_where_few_flops_are_known)
 {
-	(void)state;
 	for (int are_few = 0; are_few < 2; are_few++) {
 		struct test_trace *t = test_trace_new();
 
@@ -819,9 +790,8 @@ static void peak_where_few_flops_are_known(void **state)
 }
 
 /* Kernels of no known kind may multiply: more than a tenth of the time is not overlooked. */
-static void kernels_of_no_known_kind(void **state)
+TEST(kernels_of_no_known_kind)
 {
-	(void)state;
 	for (int64_t other_ns = 10; other_ns <= 11; other_ns++) {
 		struct test_trace *t = test_trace_new();
 
@@ -836,9 +806,8 @@ static void kernels_of_no_known_kind(void **state)
 }
 
 /* An A100 has no peak for fp8: 0.9 % of it does not matter, 1.5 % does. */
-static void a_part_without_peak(void **state)
+TEST(a_part_without_peak)
 {
-	(void)state;
 	for (int is_needed = 0; is_needed < 2; is_needed++) {
 		struct test_trace *t = test_trace_new();
 		int64_t fp8_ns = is_needed ? 15 : 9;
@@ -858,9 +827,8 @@ static void a_part_without_peak(void **state)
  * The device that multiplies most says what the peak is, whatever else the others do; where
  * others of another kind do 1 % of it, there is none.
  */
-static void two_devices(void **state)
+TEST(two_devices)
 {
-	(void)state;
 #define NO_PEAK(first, second)                                                                     \
 	"different devices ran (" first ", " second "); pass a peak with --peak-tflops"
 	static const struct {
@@ -950,9 +918,8 @@ static void two_devices(void **state)
 }
 
 /* A part of a device is another kind than the whole, and than another part. */
-static void devices_and_partitions(void **state)
+TEST(devices_and_partitions)
 {
-	(void)state;
 	for (int units = 42; units <= 56; units += 14) {
 		struct test_trace *t = test_trace_new();
 		char properties[256];
@@ -971,9 +938,8 @@ static void devices_and_partitions(void **state)
 }
 
 /* Without products the device that computes most is the one that is meant. */
-static void devices_without_products(void **state)
+TEST(devices_without_products)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties",
@@ -988,9 +954,8 @@ static void devices_without_products(void **state)
 	release(c);
 }
 
-static void why_there_is_no_peak(void **state)
+TEST(why_there_is_no_peak)
 {
-	(void)state;
 	static const struct {
 		const char *properties;
 		const char *expected; /* begins with */
@@ -1033,9 +998,8 @@ static void why_there_is_no_peak(void **state)
 }
 
 /* What the trace says with its neighbours' names fits into the message as a whole. */
-static void message_with_near_names(void **state)
+TEST(message_with_near_names)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", "[{\"id\": 0, \"name\": \"NVIDIA H100 Laptop\"}]");
@@ -1047,9 +1011,8 @@ static void message_with_near_names(void **state)
 }
 
 /* A precision with less than 1 % of the FLOPs need not have a peak: 2 · 2 · 3 · 400 and 8. */
-static void small_share_without_a_peak(void **state)
+TEST(small_share_without_a_peak)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_metadata(t, "deviceProperties", "[{\"id\": 0, \"name\": \"Tesla V100-SXM2-32GB\"}]");
@@ -1067,9 +1030,8 @@ static void small_share_without_a_peak(void **state)
 
 /* ---- hostile traces ------------------------------------------------------------------ */
 
-static void absurd_numbers(void **state)
+TEST(absurd_numbers)
 {
-	(void)state;
 	static const char *const dims[] = {
 		"[[-2, 3], [3, 4]]",
 		"[[9223372036854775807, 9223372036854775807], [9223372036854775807, 9]]",
@@ -1096,9 +1058,8 @@ static void absurd_numbers(void **state)
 	}
 }
 
-static void trace_without_operators(void **state)
+TEST(trace_without_operators)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 
 	test_annotation(t, "nothing", 1, 0, 100);
@@ -1110,9 +1071,8 @@ static void trace_without_operators(void **state)
 	tsi_trace_flops_free(NULL);
 }
 
-static void survives_failing_allocations(void **state)
+TEST(survives_failing_allocations)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new();
 	struct tscope_timeline *timeline;
 
@@ -1146,45 +1106,4 @@ static void survives_failing_allocations(void **state)
 	}
 	tscope_timeline_free(timeline);
 	tscope_trace_free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(innermost_that_launched),
-		cmocka_unit_test(memory_bound_operators),
-		cmocka_unit_test(around_a_product),
-		cmocka_unit_test(kernels_beside_products),
-		cmocka_unit_test(products_of_three_levels),
-		cmocka_unit_test(graph_in_a_product),
-		cmocka_unit_test(operators_that_cross),
-		cmocka_unit_test(trace_without_devices),
-		cmocka_unit_test(kernels_without_flops),
-		cmocka_unit_test(kernel_of_an_operator),
-		cmocka_unit_test(steps_of_their_launches),
-		cmocka_unit_test(repeated_below_a_node),
-		cmocka_unit_test(either_span_makes_a_node),
-		cmocka_unit_test(what_is_repeated),
-		cmocka_unit_test(flops_of_the_writer),
-		cmocka_unit_test(writer_and_formula),
-		cmocka_unit_test(tf32_by_kernel),
-		cmocka_unit_test(convolutions_of_unknown_kernels),
-		cmocka_unit_test(peak_of_a_mix),
-		cmocka_unit_test(peak_of_a_partition),
-		cmocka_unit_test(peak_by_kernels),
-		cmocka_unit_test(peaks_of_small_types),
-		cmocka_unit_test(peak_where_few_flops_are_known),
-		cmocka_unit_test(kernels_of_no_known_kind),
-		cmocka_unit_test(a_part_without_peak),
-		cmocka_unit_test(two_devices),
-		cmocka_unit_test(devices_and_partitions),
-		cmocka_unit_test(devices_without_products),
-		cmocka_unit_test(why_there_is_no_peak),
-		cmocka_unit_test(message_with_near_names),
-		cmocka_unit_test(small_share_without_a_peak),
-		cmocka_unit_test(absurd_numbers),
-		cmocka_unit_test(trace_without_operators),
-		cmocka_unit_test(survives_failing_allocations),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,20 +7,13 @@
 #include "analysis_check.h"
 #include "fail_alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 
 #include <tscope/tscope.h>
-
-static const char *folder; /* testdata */
 
 static struct test_trace *new_viztracer(const char *metadata)
 {
@@ -37,9 +30,8 @@ static void call(struct test_trace *t, const char *name, int64_t tid, int64_t st
 }
 
 /* Children stand before their parents; of those that share start and end the last is outermost. */
-static void order_of_calls(void **state)
+TEST(order_of_calls)
 {
-	(void)state;
 	struct test_trace *t = new_viztracer("{}");
 
 	call(t, "leaf", 100, 10, 5);
@@ -63,9 +55,8 @@ static void order_of_calls(void **state)
 }
 
 /* Rounding makes calls end up to 1 ns after their callers; more than that is odd. */
-static void calls_that_cross(void **state)
+TEST(calls_that_cross)
 {
-	(void)state;
 	static const struct {
 		const char *metadata; /* NULL: another profiler's */
 		int64_t dur_ns;
@@ -86,9 +77,8 @@ static void calls_that_cross(void **state)
 }
 
 /* Elsewhere equal ones stay as they are in the file: Kineto's parents stand first. */
-static void order_of_frames(void **state)
+TEST(order_of_frames)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new_with(&(struct builder_options){ .python = true });
 
 	test_span(t, "python_function", "outer", 1, 0, 20);
@@ -102,9 +92,8 @@ static void order_of_frames(void **state)
 }
 
 /* So many equal ones that they are merged, not inserted: 40 in each of two lists. */
-static void order_of_many(void **state)
+TEST(order_of_many)
 {
-	(void)state;
 	enum { CALLS = 80 };
 	struct test_trace *t = new_viztracer("{}");
 	char name[16];
@@ -136,9 +125,8 @@ static void collect(struct test_trace *t, const char *pid, const char *tid, int6
 }
 
 /* Two processes collect at once: each ends its own pause. An end without a beginning is nothing. */
-static void collections_of_several_threads(void **state)
+TEST(collections_of_several_threads)
 {
-	(void)state;
 	struct test_trace *t = new_viztracer("{}");
 
 	collect(t, "1", "1", 5, "{\"collecting\": 0}");
@@ -154,9 +142,8 @@ static void collections_of_several_threads(void **state)
 	tscope_trace_free(trace);
 }
 
-static void overflow(void **state)
+TEST(overflow)
 {
-	(void)state;
 	static const struct {
 		const char *metadata, *is_overflown;
 		uint64_t count;
@@ -191,9 +178,8 @@ static void overflow(void **state)
  * Three steps by the ends of the optimizer, at 100, 200 and 300. Each loads 20, computes 30
  * forward (the module calls forward), goes back for 10 and steps for 5; the rest, 35, is other.
  */
-static void steps_and_phases(void **state)
+TEST(steps_and_phases)
 {
-	(void)state;
 	struct test_trace *t = new_viztracer("{}");
 
 	for (int64_t at = 0; at < 300; at += 100) {
@@ -215,9 +201,8 @@ static void steps_and_phases(void **state)
 }
 
 /* Frames of torch's own profiler tell no phases: its annotations do, with frames or without. */
-static void frames_tell_no_phases(void **state)
+TEST(frames_tell_no_phases)
 {
-	(void)state;
 	struct test_trace *t = test_trace_new_with(&(struct builder_options){ .python = true });
 
 	test_span(t, "python_function", "torch/utils/data/dataloader.py(701): __next__", 1, 0, 40);
@@ -231,9 +216,8 @@ static void frames_tell_no_phases(void **state)
 }
 
 /* A function marks the steps by its name, with its place or without, and an event with a number. */
-static void step_markers(void **state)
+TEST(step_markers)
 {
-	(void)state;
 	static const struct {
 		const char *marker, *numbers;
 	} cases[] = {
@@ -274,7 +258,7 @@ static struct tscope_trace *open_file(const char *name)
 	struct tscope_error err = { 0 };
 	char path[1024];
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", testdata, name);
 	if (tscope_trace_open(&trace, path, NULL, &err) != TSCOPE_OK)
 		fail_msg("%s: %s", path, err.message);
 	return trace;
@@ -291,9 +275,8 @@ static void check_same_rows(const struct tscope_trace *a, const struct tscope_tr
 }
 
 /* A page is the file that it holds. */
-static void page_and_file(void **state)
+TEST(page_and_file)
 {
-	(void)state;
 	struct tscope_trace *file = open_file("viztracer.json");
 	struct tscope_trace *page = open_file("viztracer.html");
 
@@ -308,9 +291,8 @@ static void page_and_file(void **state)
 }
 
 /* torch's events are linked among each other as without VizTracer's, beside the calls. */
-static void torch_events_merged_in(void **state)
+TEST(torch_events_merged_in)
 {
-	(void)state;
 	struct tscope_trace *torch = open_file("two_steps.json");
 	struct tscope_trace *merged = open_file("viztracer_torch.json");
 	uint32_t linked = 0, calls = 0;
@@ -333,9 +315,8 @@ static void torch_events_merged_in(void **state)
 }
 
 /* Durations of VizTracer have the digits of a double: 0.4006015155280184 µs is 401 ns. */
-static void full_doubles(void **state)
+TEST(full_doubles)
 {
-	(void)state;
 	static const char text[] =
 		"{\"traceEvents\": [{\"pid\": 802, \"tid\": 802, \"ts\": 3373219278.848, \"ph\": "
 		"\"X\", \"dur\": 0.4006015155280184, \"name\": \"f (a.py:3)\", \"args\": "
@@ -353,9 +334,8 @@ static void full_doubles(void **state)
 }
 
 /* Python is what a trace of VizTracer is about; of others it is analysed on request. */
-static void analysed_unasked(void **state)
+TEST(analysed_unasked)
 {
-	(void)state;
 	static const struct {
 		const char *file;
 		bool is_analysed;
@@ -401,38 +381,12 @@ static enum tscope_status analyze_page(const char *path, struct tscope_error *er
 	return status;
 }
 
-static void failing_allocations(void **state)
+TEST(failing_allocations)
 {
-	(void)state;
 	char path[1024];
 
-	snprintf(path, sizeof(path), "%s/viztracer.html", folder);
+	snprintf(path, sizeof(path), "%s/viztracer.html", testdata);
 	struct alloc_sweep sweep = { .at_least = 100 };
 	while (alloc_sweep_next(&sweep))
 		alloc_sweep_try(&sweep, analyze_page(path, &sweep.err));
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order_of_calls),
-		cmocka_unit_test(order_of_frames),
-		cmocka_unit_test(calls_that_cross),
-		cmocka_unit_test(order_of_many),
-		cmocka_unit_test(collections_of_several_threads),
-		cmocka_unit_test(overflow),
-		cmocka_unit_test(steps_and_phases),
-		cmocka_unit_test(frames_tell_no_phases),
-		cmocka_unit_test(step_markers),
-		cmocka_unit_test(page_and_file),
-		cmocka_unit_test(torch_events_merged_in),
-		cmocka_unit_test(full_doubles),
-		cmocka_unit_test(analysed_unasked),
-		cmocka_unit_test(failing_allocations),
-	};
-
-	if (argc != 2)
-		return 1;
-	folder = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
 /* Which kernel is which: by name, by normal name, by launcher, in this order. */
 #include "diff/work_match.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attributes.h"
+#include "check.h"
 #include "fail_alloc.h"
 
 enum { MAX_ITEMS = 8, TEXT_BYTES = 512 };
@@ -63,9 +58,8 @@ static void check_case(const struct match_case *c)
 	tsi_arena_deinit(&arena);
 }
 
-static void items_are_matched(void **state)
+TEST(items_are_matched)
 {
-	(void)state;
 	static const struct match_case cases[] = {
 		{ { { 0 } }, { { 0 } }, "" },
 		{ { { "a", NULL, false }, { "b", NULL, false } },
@@ -124,9 +118,8 @@ static void items_are_matched(void **state)
 }
 
 /* 20,000 names against as many that differ in what normal names leave out. */
-static void many_items(void **state)
+TEST(many_items)
 {
-	(void)state;
 	enum { COUNT = 20000 };
 	struct work_item *a = calloc(COUNT, sizeof(*a)), *b = calloc(COUNT, sizeof(*b));
 	char(*names)[32] = calloc(2 * COUNT, sizeof(*names));
@@ -152,9 +145,8 @@ static void many_items(void **state)
 	free(names);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	static const struct work_item a[] = { { "a", NULL, false },
 					      { "k_1", NULL, false },
 					      { "x", "op", false } };
@@ -172,15 +164,4 @@ static void every_allocation_may_fail(void **state)
 			assert_int_equal(pairs.count, 3);
 		tsi_arena_deinit(&arena);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_are_matched),
-		cmocka_unit_test(many_items),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
 /* Who launches a kernel, as a table of facts tells; and names of several kernels made one. */
 #include "diff/work_names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analyze/fact_sheet.h"
+#include "check.h"
 #include "fact_values.h"
 
 static struct fact_sheet sheet;
@@ -55,13 +51,12 @@ static void check_launcher(const struct launcher_names *names, const char *kerne
 		assert_string_equal(launcher, expected);
 }
 
-static void launchers_are_those_of_most_time(void **state)
+TEST_WITH(launchers_are_those_of_most_time, begin, end)
 {
 	struct fact_values facts = fact_values(launched);
 	const struct tscope_analysis *const sides[] = { facts.analysis, facts.analysis };
 	struct launcher_names names[TSCOPE_SIDE_COUNT];
 
-	(void)state;
 	tsi_read_launchers(names, sides, tsi_sheet_scratch(&sheet));
 	check_launcher(&names[TSCOPE_SIDE_B], "gemm", "aten::addmm [[8]]");
 	check_launcher(&names[TSCOPE_SIDE_B], "even",
@@ -74,13 +69,12 @@ static void launchers_are_those_of_most_time(void **state)
 }
 
 /* Where one side has no shapes the others' would match nothing. */
-static void inputs_are_told_where_both_have_them(void **state)
+TEST_WITH(inputs_are_told_where_both_have_them, begin, end)
 {
 	struct fact_values facts[] = { fact_values(launched), fact_values(without_inputs) };
 	const struct tscope_analysis *const sides[] = { facts[0].analysis, facts[1].analysis };
 	struct launcher_names names[TSCOPE_SIDE_COUNT];
 
-	(void)state;
 	tsi_read_launchers(names, sides, tsi_sheet_scratch(&sheet));
 	check_launcher(&names[TSCOPE_SIDE_A], "gemm", "aten::addmm");
 	check_launcher(&names[TSCOPE_SIDE_B], "gemm", "aten::addmm");
@@ -103,25 +97,23 @@ static const char *join(const struct work_item *items, size_t count)
 	return text;
 }
 
-static void few_names_are_joined(void **state)
+TEST_WITH(few_names_are_joined, begin, end)
 {
 	static const struct work_item items[] = { { "a", NULL, false },
 						  { "b", NULL, false },
 						  { "c d", NULL, false } };
 	static const size_t turned[] = { 2, 0 };
 
-	(void)state;
 	assert_string_equal(join(items, 1), items[0].name);
 	assert_string_equal(join(items, 2), "a + b");
 	assert_string_equal(join(items, 3), "a + b + c d");
 	assert_string_equal(tsi_join_work_names(items, turned, 2, &sheet), "c d + a");
 }
 
-static void many_names_are_counted(void **state)
+TEST_WITH(many_names_are_counted, begin, end)
 {
 	struct work_item items[MANY];
 
-	(void)state;
 	for (size_t i = 0; i < MANY; i++)
 		items[i] = (struct work_item){ .name = "k" };
 	assert_string_equal(join(items, 8), "k + k + k + k + k + k + k + k");
@@ -129,13 +121,12 @@ static void many_names_are_counted(void **state)
 }
 
 /* The end of a character of two bytes is cut off with its beginning. */
-static void long_names_are_cut(void **state)
+TEST_WITH(long_names_are_cut, begin, end)
 {
 	char name[LONG_CHARS + 1] = "";
 	struct work_item items[MANY];
 	const char *joined, *cut;
 
-	(void)state;
 	for (size_t i = 0; i < LONG_CHARS; i += 2)
 		memcpy(name + i, "é", 3);
 	for (size_t i = 0; i < MANY; i++)
@@ -150,17 +141,4 @@ static void long_names_are_cut(void **state)
 		assert_true(cut - joined > 50);
 		assert_int_equal(strstr(joined, " more") != NULL, count > 8);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(launchers_are_those_of_most_time, begin, end),
-		cmocka_unit_test_setup_teardown(inputs_are_told_where_both_have_them, begin, end),
-		cmocka_unit_test_setup_teardown(few_names_are_joined, begin, end),
-		cmocka_unit_test_setup_teardown(many_names_are_counted, begin, end),
-		cmocka_unit_test_setup_teardown(long_names_are_cut, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
