@@ -10,6 +10,10 @@
 /* On every kind of device; torch.accelerator came with PyTorch 2.6. */
 #define SYNCHRONIZE "torch.accelerator.synchronize() (older: torch.cuda.synchronize())"
 
+#define READS_A_NUMBER                                                                             \
+	"the script reads a number from the device (.item(), float(tensor), print, an if on a "    \
+	"tensor): read it once in 100 steps, or keep the sum on the device"
+
 /* For serving with an engine. */
 #define FEWER_ITERATIONS                                                                           \
 	"do more in one iteration: vLLM --max-num-seqs, SGLang --max-running-requests, "           \

@@ -174,11 +174,11 @@ static int64_t cell_number(const struct rule_context *ctx, size_t row, const cha
 
 /* ---- whose code it is ---- */
 
-/* Is the row of CALLERS about what a culprit names: "aten::mm", "cudaMalloc in aten::empty"? */
-static bool is_call_of(const struct rule_context *ctx, size_t row, const char *culprit)
+bool tsi_is_call_of(const struct rule_context *ctx, const char *table, size_t row,
+		    const char *column, const char *culprit)
 {
-	const char *name = tsi_rule_cell_text(ctx, CALLERS, row, "name");
-	const char *op = tsi_rule_cell_text(ctx, CALLERS, row, "op");
+	const char *name = tsi_rule_cell_text(ctx, table, row, column);
+	const char *op = tsi_rule_cell_text(ctx, table, row, "op");
 	char whole[CULPRIT_CHARS * 4];
 
 	snprintf(whole, sizeof(whole), "%s%s%s", name, *op ? " in " : "", op);
@@ -190,7 +190,7 @@ static size_t row_of_caller(const struct rule_context *ctx, const char *culprit)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CALLERS); row++) {
 		double share = tsi_rule_cell_real(ctx, CALLERS, row, "share_ratio");
-		if (!is_call_of(ctx, row, culprit))
+		if (!tsi_is_call_of(ctx, CALLERS, row, "name", culprit))
 			continue;
 		return share >= 0.5 && *tsi_rule_cell_text(ctx, CALLERS, row, "source") ? row
 											: SIZE_MAX;
@@ -198,8 +198,7 @@ static size_t row_of_caller(const struct rule_context *ctx, const char *culprit)
 	return SIZE_MAX;
 }
 
-/* The culprit that has half of the time of all causes, or "". */
-static const char *main_culprit(const struct rule_context *ctx, const struct idle_claim *claim)
+const char *tsi_main_culprit(const struct rule_context *ctx, const struct idle_claim *claim)
 {
 	double all_ns = tsi_idle_claim_share(ctx, claim) * mean_step_ns(ctx);
 
@@ -209,6 +208,17 @@ static const char *main_culprit(const struct rule_context *ctx, const struct idl
 			    tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step") >= all_ns / 2)
 				return tsi_rule_cell_text(ctx, CULPRITS, row, "name");
 	return "";
+}
+
+bool tsi_reads_number(const char *op)
+{
+	static const char *const readers[] = { "aten::_local_scalar_dense", "aten::item",
+					       "aten::is_nonzero", "aten::equal" };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(readers); i++)
+		if (strcmp(readers[i], op) == 0)
+			return true;
+	return false;
 }
 
 /* The operators by which scripts read numbers. */
@@ -226,7 +236,7 @@ static const char *call_words(const char *culprit)
 static struct caller_text describe_caller(const struct rule_context *ctx,
 					  const struct idle_claim *claim, size_t *row)
 {
-	const char *culprit = main_culprit(ctx, claim);
+	const char *culprit = tsi_main_culprit(ctx, claim);
 	struct caller_text text = { "" };
 
 	*row = *culprit ? row_of_caller(ctx, culprit) : SIZE_MAX;

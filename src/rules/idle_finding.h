@@ -32,6 +32,19 @@ void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,
 		    const char *behind);
 
+/* The culprit that has half of the time of all causes, or "". */
+const char *tsi_main_culprit(const struct rule_context *ctx, const struct idle_claim *claim);
+
+/*
+ * Is a row about what a culprit names: "aten::mm", "cudaMalloc in aten::empty"? The column has the
+ * name, "op" the operator.
+ */
+bool tsi_is_call_of(const struct rule_context *ctx, const char *table, size_t row,
+		    const char *column, const char *culprit);
+
+/* Is it an operator by which a script reads a number from the device? */
+bool tsi_reads_number(const char *op);
+
 /*
  * Does the largest culprit of a cause have less than half of it? Then it is in no single place.
  * False where no culprit is known.

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* COPY.BLOCKING: the device idles while the host is inside a copy call that blocks. */
+/* COPY.BLOCKING: the device runs dry because the host is inside a copy call that blocks. */
 #include "rules/advice.h"
 #include "rules/idle_finding.h"
+
+#include <string.h>
 
 static const struct idle_claim copy_blocking_claim = { { "blocking_copy" } };
 
 static void evaluate_copy_blocking(struct rule_context *ctx)
 {
-	(void)tsi_judge_idle(ctx, &copy_blocking_claim, "the device idles for ",
-			     " while the host is inside copies that block");
+	if (!tsi_judge_idle(ctx, &copy_blocking_claim, "the device runs dry for ",
+			    " because copies block the host"))
+		return;
+	const char *op = strstr(tsi_main_culprit(ctx, &copy_blocking_claim), " in ");
+	if (op && tsi_reads_number(op + strlen(" in ")))
+		tsi_rule_advice(ctx, READS_A_NUMBER);
 }
 
 const struct rule tsi_rule_copy_blocking = {
@@ -16,8 +22,10 @@ const struct rule tsi_rule_copy_blocking = {
 		.id = "COPY.BLOCKING",
 		.summary = "copies stop the host, and the device runs dry",
 		.trigger = "Fires where the device idles for at least threshold of the mean "
-		   "step while the launching thread is inside copy calls of 50 µs or "
-		   "more: from or to pageable memory, or synchronous.",
+		   "step because the launching thread is inside copy calls of 50 µs or "
+		   "more, from or to pageable memory or synchronous: until the call "
+		   "returns, and until the host has launched again, as far as it could "
+		   "have done so instead of waiting.",
 		.meaning = "A copy from pageable memory is staged by the host before the call "
 		   "returns; one to pageable memory returns when it is done. Either way "
 		   "nothing is launched meanwhile.",

@@ -32,6 +32,16 @@ struct device_walk {
 	bool has_waits;
 };
 
+/*
+ * The host waited for the device to run dry: dispatch up to end_ns is that call's, because it would
+ * have been done while the device was busy.
+ */
+struct refill {
+	int64_t end_ns; /* 0: it did not wait */
+	uint32_t row;   /* of the call */
+	uint8_t cause;  /* enum idle_cause, of the call */
+};
+
 struct budget_walk { /* over the time of one device, in order */
 	struct tscope_timeline *timeline;
 	struct device_walk *devices;
@@ -43,6 +53,7 @@ struct budget_walk { /* over the time of one device, in order */
 	struct step_cutter cutter;
 	size_t piece_of_thread[MAX_LAUNCHERS]; /* that was looked at last */
 	size_t overhead, peer;                 /* asides that were looked at last */
+	struct refill refill;                  /* of the gap that is divided */
 	uint32_t track, inside;         /* the thread that decides, and what it is in; or NO_ROW */
 	struct gap_parts *parts_of_gap; /* of a gap that may be among the longest; else NULL */
 };
@@ -82,7 +93,7 @@ static inline void tsi_charge_inline(struct budget_walk *walk, struct interval p
 /* Gives a piece of time to a slot (timeline.h). row: the event that it is charged to, or NO_ROW. */
 void tsi_charge(struct budget_walk *walk, struct interval piece, unsigned slot, uint32_t row);
 
-/* idle_walk.c: finds what the threads did in the gaps. */
+/* idle_hosts.c: finds what the threads did in the gaps. */
 void tsi_find_idle_hosts(struct device_walk *devices);
 
 /* idle_walk.c: gives the gaps of the device to their causes. */

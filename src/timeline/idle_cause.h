@@ -23,9 +23,10 @@
 	X(IDLE_PEER, "peer", LAUNCH_STALL,                                                         \
 	  "idle, the launching thread waits on the host for another rank")                         \
 	/* Before L: the innermost span. */                                                        \
-	X(IDLE_SYNC, "sync", SYNC_STALL, "idle, in a call that waits for the device")              \
+	X(IDLE_SYNC, "sync", SYNC_STALL,                                                           \
+	  "idle, in a call that waits for the device, or dispatching what that call held up")      \
 	X(IDLE_BLOCKING_COPY, "blocking_copy", SYNC_STALL,                                         \
-	  "idle, in a copy call of 50 us or more")                                                 \
+	  "idle, in a copy call of 50 us or more, or dispatching what that call held up")          \
 	X(IDLE_ALLOC, "alloc", LAUNCH_STALL,                                                       \
 	  "idle, in a driver call that allocates, frees or registers memory")                      \
 	X(IDLE_STARTUP, "startup", LAUNCH_STALL,                                                   \

@@ -8,6 +8,9 @@
  *	host     |---- data ----| op |launch E|
  *	device   === busy ===|                      |=== E ===
  *	cause                  data op  call   latency
+ *
+ * A host that waited for the device has nothing queued when it goes on. Had it not waited, it would
+ * have launched E that much earlier: so much of the dispatch, and no more, is the wait's.
  */
 #include "timeline/device_walk.h"
 
@@ -21,6 +24,7 @@ enum {
 	LONG_NS = 1000000,        /* no launch call takes longer */
 	QUEUE_LENGTH = 512,       /* outstanding launches that fill a queue */
 	WAIT_BEFORE_NS = 1000000, /* a stream began to wait for the host this long ago */
+	REFILL_NS = 1000000,      /* a host that takes longer to launch again has work of its own */
 	BUSY_PCT = 90, /* of a wait that another device's work must cover to explain it */
 	/*
 	 * No process drives more. Each gap of a device is divided over the host's spans, so that
@@ -59,9 +63,28 @@ static void note_part(struct gap_part *part, struct interval piece, const struct
 	part->row = walk->inside;
 }
 
+/* Steps of a host on its way to the next launch. */
+static bool is_dispatch(enum idle_cause cause)
+{
+	return cause == IDLE_PYTHON || cause == IDLE_HOST_UNRECORDED || cause == IDLE_OP_OVERHEAD ||
+	       cause == IDLE_LAUNCH_CALL;
+}
+
 static void charge_cause(struct budget_walk *walk, struct interval piece, enum idle_cause cause,
 			 uint32_t row)
 {
+	const struct refill *refill = &walk->refill;
+
+	if (piece.start_ns < refill->end_ns && is_dispatch(cause)) {
+		struct interval rest = piece;
+		uint32_t inside = walk->inside;
+		piece.end_ns = rest.start_ns =
+			piece.end_ns < refill->end_ns ? piece.end_ns : refill->end_ns;
+		walk->inside = refill->row;
+		charge_cause(walk, piece, (enum idle_cause)refill->cause, refill->row);
+		walk->inside = inside;
+		piece = rest;
+	}
 	if (piece.end_ns <= piece.start_ns)
 		return;
 	if (walk->parts_of_gap)
@@ -359,10 +382,31 @@ static int64_t clamp(int64_t t_ns, int64_t low_ns, int64_t high_ns)
 	return t_ns < low_ns ? low_ns : t_ns > high_ns ? high_ns : t_ns;
 }
 
+/* Did the gap begin while the host waited for the device, to launch E afterwards? */
+static struct refill find_refill(struct budget_walk *walk, const struct gap *gap)
+{
+	const struct tscope_trace *trace = walk->timeline->trace;
+	struct refill refill = { 0 };
+
+	if (gap->thread == NO_ROW || tsi_start_ns(&trace->spans, gap->call) <= gap->time.start_ns)
+		return refill;
+	const struct host_piece *state = piece_at(walk, gap->thread, gap->time.start_ns);
+	if ((state->cause != IDLE_SYNC && state->cause != IDLE_BLOCKING_COPY) ||
+	    tsi_span_end(trace, state->row) > tsi_start_ns(&trace->spans, gap->call))
+		return refill;
+	int64_t waited_ns = gap->time.start_ns - tsi_start_ns(&trace->spans, state->row);
+	refill.end_ns = gap->time.start_ns + (waited_ns < REFILL_NS ? waited_ns : REFILL_NS);
+	refill.row = state->row;
+	refill.cause = (uint8_t)state->cause;
+	return refill;
+}
+
 static void charge_gap(struct budget_walk *walk, const struct gap *gap)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 	struct interval before = gap->time, within = gap->time, behind = gap->time;
+
+	walk->refill = find_refill(walk, gap);
 
 	before.end_ns = within.start_ns =
 		clamp(tsi_start_ns(&trace->spans, gap->call), gap->time.start_ns, gap->time.end_ns);
@@ -492,73 +536,4 @@ void tsi_charge_gaps(struct budget_walk *walk)
 		else
 			divide_gap(walk, &gap);
 	}
-}
-
-/* ---- which threads, and when --------------------------------------------------------- */
-
-/* When each device waits for a launch that has not begun; counts the launches by thread. */
-static void find_late_hosts(struct device_walk *devices, struct interval_set *late,
-			    uint32_t *launch_counts)
-{
-	const struct tscope_trace *trace = devices->timeline->trace;
-
-	for (uint32_t d = 0; d < trace->device_count; d++)
-		for (size_t i = 0; i < devices->gaps[d].count; i++) {
-			const struct idle_gap *gap = &devices->gaps[d].items[i];
-			uint32_t call = gap->row == NO_ROW
-						? NO_ROW
-						: tsi_device_event(trace, gap->row)->call;
-			if (call == NO_ROW)
-				continue;
-			int64_t end_ns = clamp(tsi_start_ns(&trace->spans, call), gap->start_ns,
-					       tsi_start_ns(&trace->spans, gap->row));
-			launch_counts[tsi_trace_track_of(trace, call)]++;
-			if (end_ns > gap->start_ns)
-				tsi_intervals_append(&late[d], gap->start_ns, end_ns,
-						     &devices->timeline->scratch);
-		}
-}
-
-static void add_thread(struct host_state *host, uint32_t track, uint32_t launch_count)
-{
-	uint32_t at = host->thread_count;
-
-	while (at > 0 && host->threads[at - 1].launch_count < launch_count)
-		at--;
-	if (at == MAX_LAUNCHERS)
-		return;
-	if (host->thread_count < MAX_LAUNCHERS)
-		host->thread_count++;
-	for (uint32_t i = host->thread_count - 1; i > at; i--)
-		host->threads[i] = host->threads[i - 1];
-	host->threads[at] = (struct host_thread){ .track = track, .launch_count = launch_count };
-}
-
-void tsi_find_idle_hosts(struct device_walk *devices)
-{
-	struct tscope_timeline *timeline = devices->timeline;
-	const struct tscope_trace *trace = timeline->trace;
-	struct host_state *host = &devices->host;
-	struct arena *arena = &timeline->scratch;
-	struct interval_set *late = tsi_arena_new(arena, trace->device_count, sizeof(*late));
-	uint32_t *counts = tsi_arena_new(arena, trace->host_track_count, sizeof(*counts));
-
-	devices->uses = (struct first_uses){ .trace = trace, .arena = arena };
-	*host = (struct host_state){
-		.timeline = timeline,
-		.marks = timeline->marks,
-		.uses = &devices->uses,
-		.arena = arena,
-		.thread_of_track = tsi_arena_new(arena, trace->host_track_count, 1),
-	};
-	if (!late || !counts || !host->thread_of_track || !devices->gaps)
-		return;
-	find_late_hosts(devices, late, counts);
-	host->wanted = tsi_intervals_union_all(late, trace->device_count, arena);
-	for (uint32_t i = 0; i < trace->host_track_count; i++)
-		if (counts[i] || i == timeline->main_track)
-			add_thread(host, i, counts[i]);
-	for (uint32_t i = 0; i < host->thread_count; i++)
-		host->thread_of_track[host->threads[i].track] = (uint8_t)(i + 1);
-	tsi_host_state_find(host);
 }

@@ -194,33 +194,45 @@ static const struct rule_case cases[] = {
 			   "total_ns=90000000\n"
 			   "launches.syncs call=cudaDeviceSynchronize count=1 total_ns=1000000\n",
 	  NULL,
-	  "med: for 8.0 % of the step the device idles because the host waited for it "
+	  "med: the device runs dry for 8.0 % of the step because the host waits for it "
 	  "(cudaStreamSynchronize in aten::_local_scalar_dense waits "
 	  "longest: 12 calls, 90.00 ms in the trace) [8000000 ns]" },
 	/* A call that no operator makes. */
 	{ "SYNC.BLOCKING", FIRES,
 	  IDLE_OF(sync, 8) "launches.syncs call=cudaDeviceSynchronize count=2 total_ns=16000000\n",
 	  NULL,
-	  "med: for 8.0 % of the step the device idles because the host waited for it "
+	  "med: the device runs dry for 8.0 % of the step because the host waits for it "
 	  "(cudaDeviceSynchronize waits longest: 2 calls, 16.00 ms in the "
 	  "trace) [8000000 ns]" },
 	/* Whose line it is, where half of the time is one call's and half of these one line's. */
 	{ "SYNC.BLOCKING", FIRES, IDLE_OF(sync, 8) ITEM(4000000) ITEM_IN("train.py", 0.5), NULL,
-	  "med: for 8.0 % of the step the device idles because the host waited for it: .item() in "
+	  "med: the device runs dry for 8.0 % of the step because the host waits for it: .item() "
+	  "in "
 	  "train.py(12): step (in Net.Head; 4.0 % cudaStreamSynchronize in "
 	  "aten::_local_scalar_dense) [8000000 ns]" },
 	{ "SYNC.BLOCKING", FIRES, IDLE_OF(sync, 8) ITEM(4000000) ITEM_IN("train.py", 0.49), NULL,
-	  "med: for 8.0 % of the step the device idles because the host waited for it (4.0 % "
+	  "med: the device runs dry for 8.0 % of the step because the host waits for it (4.0 % "
 	  "cudaStreamSynchronize in aten::_local_scalar_dense) [8000000 ns]" },
 	{ "SYNC.BLOCKING", FIRES, IDLE_OF(sync, 8) ITEM(3999999) ITEM_IN("train.py", 0.5), NULL,
-	  "med: for 8.0 % of the step the device idles because the host waited for it (4.0 % "
+	  "med: the device runs dry for 8.0 % of the step because the host waits for it (4.0 % "
 	  "cudaStreamSynchronize in aten::_local_scalar_dense) [8000000 ns]" },
+	/* The calls that idleness comes from, which another may outlast while the device works. */
+	{ "SYNC.BLOCKING", FIRES,
+	  IDLE_OF(sync, 8) ITEM(
+		  4000000) "launches.syncs call=cudaDeviceSynchronize count=2 "
+			   "total_ns=90000000\n"
+			   "launches.syncs op=aten::_local_scalar_dense call=cudaStreamSynchronize "
+			   "count=60 total_ns=16000000\n",
+	  NULL,
+	  "med: the device runs dry for 8.0 % of the step because the host waits for it (4.0 % "
+	  "cudaStreamSynchronize in aten::_local_scalar_dense; 60 such calls wait 16.00 ms in "
+	  "total) [8000000 ns]" },
 	{ "SYNC.BLOCKING", QUIET, IDLE_OF(sync, 0), NULL, "" },
-	{ "SYNC.BLOCKING", AT, IDLE_OF(sync, 5), NULL, "med: for 5.0 %" },
+	{ "SYNC.BLOCKING", AT, IDLE_OF(sync, 5), NULL, "med: the device runs dry for 5.0 %" },
 	{ "SYNC.BLOCKING", AT, STEPS "idle.sync_ns 4999999\n", NULL, "" },
 
 	{ "COPY.BLOCKING", FIRES, IDLE_OF(blocking_copy, 8), NULL,
-	  "med: the device idles for 8.0 % of the step while the host is inside copies that block "
+	  "med: the device runs dry for 8.0 % of the step because copies block the host "
 	  "[8000000 ns]" },
 	{ "COPY.BLOCKING", QUIET, IDLE_OF(blocking_copy, 0), NULL, "" },
 	{ "COPY.BLOCKING", AT, IDLE_OF(blocking_copy, 3), NULL, "low" },
@@ -354,6 +366,10 @@ static void check_first(const char *lines, const char *rule, const char *advice)
 
 #define SYNC_BY(op) IDLE_OF(sync, 8) "launches.syncs " op "count=1 total_ns=1\n"
 
+#define COPY_BY(op)                                                                                \
+	IDLE_OF(blocking_copy, 8)                                                                  \
+	"idle.culprits cause=blocking_copy name='cudaMemcpyAsync in " op "' ns_per_step=8000000\n"
+
 TEST(advice_is_for_who_waits)
 {
 	check_first(SYNC_BY("op=aten::_local_scalar_dense "), "SYNC.BLOCKING",
@@ -362,6 +378,9 @@ TEST(advice_is_for_who_waits)
 	check_first(SYNC_BY("op=aten::nonzero "), "SYNC.BLOCKING", "the size of a result");
 	check_first(SYNC_BY("op=my::op "), "SYNC.BLOCKING", "find what waits");
 	check_first(SYNC_BY(""), "SYNC.BLOCKING", "find what waits");
+	check_first(COPY_BY("aten::_local_scalar_dense"), "COPY.BLOCKING",
+		    "the script reads a number from the device");
+	check_first(COPY_BY("aten::copy_"), "COPY.BLOCKING", "pin the memory");
 }
 
 #define UNRECORDED IDLE_OF(unrecorded, 40) "idle.edge_ns 0\n"
