@@ -40,8 +40,6 @@ struct export_files {
 	size_t rank_count, file_count;
 	char **paths;
 	struct output *outputs; /* those not yet written are zero */
-	size_t *made;           /* of each path: where the first folder ends that we made, or 0 */
-	bool is_done;
 };
 
 /* A file below the folder: "rank3/steps.jsonl", of a run with one rank "steps.jsonl". */
@@ -83,29 +81,12 @@ static int length_without_slash(const char *folder)
 	return (int)length;
 }
 
-/* Those that were made for a file; what is not empty stays. */
-static void remove_folders(char *path, size_t made)
-{
-	char *slash = strrchr(path, '/');
-
-	for (; made > 0 && slash && slash >= path + made; slash = strrchr(path, '/')) {
-		*slash = '\0';
-		if (rmdir(path) != 0)
-			return;
-	}
-}
-
-/* A failed export leaves neither files nor folders. */
 static void deinit(struct export_files *files)
 {
 	for (size_t i = 0; files->outputs && i < files->file_count; i++)
 		output_abandon(&files->outputs[i]);
-	for (size_t i = files->paths ? files->file_count : 0; i-- > 0;) {
-		if (files->made && files->paths[i] && !files->is_done)
-			remove_folders(files->paths[i], files->made[i]);
+	for (size_t i = 0; files->paths && i < files->file_count; i++)
 		free(files->paths[i]);
-	}
-	free(files->made);
 	free(files->outputs);
 	free(files->paths);
 	inputs_deinit(&files->inputs);
@@ -126,10 +107,9 @@ static enum exit_code init(struct export_files *files, const struct tscope_run *
 	};
 	files->paths = calloc(files->file_count, sizeof(*files->paths));
 	files->outputs = calloc(files->file_count, sizeof(*files->outputs));
-	files->made = calloc(files->file_count, sizeof(*files->made));
 	inputs_init(&files->inputs, options);
 	inputs_add_run(&files->inputs, run);
-	if (!files->paths || !files->outputs || !files->made)
+	if (!files->paths || !files->outputs)
 		return EXIT_CODE_INTERNAL;
 	for (size_t i = 0; i < files->file_count; i++) {
 		struct place place = place_of_rank(files, i / RANK_FILE_COUNT,
@@ -276,7 +256,7 @@ static enum exit_code write_file(struct export_files *files, size_t index)
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 
-	if (!output_make_folders(files->paths[index], &files->made[index]) ||
+	if (!output_make_folders(files->paths[index]) ||
 	    !output_open(out, files->paths[index], &files->inputs))
 		return EXIT_CODE_OUTPUT;
 	status = file->write(out->stream, files->run, index / RANK_FILE_COUNT, &err);
@@ -324,7 +304,6 @@ static enum exit_code export_run(const struct tscope_run *run, const struct opti
 		code = check_same_rank(&files, options);
 	if (code == EXIT_CODE_OK)
 		code = write_all(&files);
-	files.is_done = code == EXIT_CODE_OK;
 	for (size_t i = 0; code == EXIT_CODE_OK && !options->quiet && i < files.file_count; i++) {
 		tscope_write_escaped(stdout, files.paths[i]);
 		putchar('\n');

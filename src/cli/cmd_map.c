@@ -241,11 +241,10 @@ static void write_one(struct mapping *mapping, size_t place, size_t index)
 	struct tscope_error err = { 0 };
 	enum tscope_status status;
 	struct output out;
-	size_t made = 1;
 
 	if (!path)
 		code = fail_nomem();
-	else if (output_make_folders(path, &made) && output_open(&out, path, &mapping->inputs)) {
+	else if (output_make_folders(path) && output_open(&out, path, &mapping->inputs)) {
 		status = tscope_map_write(out.stream, mapping->map, place, &err);
 		if (status != TSCOPE_OK && status != TSCOPE_E_WRITE)
 			say_error(tscope_map_path(mapping->map, index), &err, "");

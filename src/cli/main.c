@@ -9,6 +9,7 @@
 #include "max_memory.h"
 #include "message.h"
 #include "option_table.h"
+#include "output.h"
 #include "pager.h"
 #include "print_settings.h"
 #include "reports.h"
@@ -243,6 +244,7 @@ int main(int argc, char **argv)
 	/* A file that grows too large is a failed write, which leaves nothing half. */
 	signal(SIGXFSZ, SIG_IGN);
 	code = run(argc - 1, argv + 1);
+	output_end();
 	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		if (code != EXIT_CODE_OUTPUT)

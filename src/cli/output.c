@@ -2,7 +2,8 @@
 /*
  * The end of the data's path: the report on standard output, or in a file that
  * never holds half of it. A file is written under another name beside its own,
- * brought to the disk and renamed; signals that end the program take it away.
+ * brought to the disk and renamed; signals that end the program take it away,
+ * and the folders that were made for it.
  */
 #define _XOPEN_SOURCE 700 /* realpath() */
 #include "output.h"
@@ -16,25 +17,35 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- files that go when a signal ends the program ---- */
+/* ---- what goes when a signal ends the program ---- */
 
-/* "folder/.name.XXXXXX", while it exists under that name. */
+/* "folder/.name.XXXXXX", while it exists under that name; or a folder that was made. */
 struct temporary {
 	struct temporary *next;
+	bool is_folder;
 	char path[];
 };
 
-/* For the signal handler; changed only while its signals are blocked. */
+/* The newest first. For the signal handler; changed only while its signals are blocked. */
 static struct temporary *temporaries;
 
 static const int ending_signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 enum { ENDING_SIGNAL_COUNT = sizeof(ending_signals) / sizeof(ending_signals[0]) };
 
+/* A folder stays that something is in. */
+static void remove_temporary(const struct temporary *temporary)
+{
+	if (temporary->is_folder)
+		rmdir(temporary->path);
+	else
+		unlink(temporary->path);
+}
+
 static void remove_temporaries(int number)
 {
 	for (const struct temporary *i = temporaries; i; i = i->next)
-		unlink(i->path);
+		remove_temporary(i);
 	/* SA_RESETHAND: this time the signal ends the program. */
 	raise(number);
 }
@@ -69,7 +80,7 @@ static struct temporary *new_temporary(size_t path_size)
 	struct temporary *temporary = malloc(sizeof(*temporary) + path_size);
 
 	if (temporary)
-		temporary->next = NULL;
+		*temporary = (struct temporary){ 0 };
 	return temporary;
 }
 
@@ -348,21 +359,52 @@ enum exit_code output_finish(struct output *out, enum tscope_status status)
 	return exit_code_of(status);
 }
 
-bool output_make_folders(char *path, size_t *made)
+bool output_make_folder(const char *path)
+{
+	size_t size = strlen(path) + 1;
+	struct temporary *folder = new_temporary(size);
+	bool is_made;
+	sigset_t before;
+	int error = ENOMEM;
+
+	block_ending_signals(&before);
+	is_made = folder && mkdir(path, 0777) == 0;
+	if (is_made) {
+		folder->is_folder = true;
+		memcpy(folder->path, path, size);
+		link_temporary(folder);
+	} else if (folder) {
+		error = errno;
+		free(folder);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!is_made && error != EEXIST)
+		say_about(path, strerror(error), "; the folder was not created");
+	return is_made || error == EEXIST;
+}
+
+bool output_make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		bool is_there;
 
 		*slash = '\0';
-		is_there = mkdir(path, 0777) == 0;
-		if (is_there && *made == 0)
-			*made = (size_t)(slash - path);
-		is_there = is_there || errno == EEXIST;
-		if (!is_there)
-			say_about(path, strerror(errno), "; the folder was not created");
+		is_there = output_make_folder(path);
 		*slash = '/';
 		if (!is_there)
 			return false;
 	}
 	return true;
+}
+
+void output_end(void)
+{
+	sigset_t before;
+
+	block_ending_signals(&before);
+	while (temporaries) {
+		remove_temporary(temporaries);
+		unlink_temporary(temporaries);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -52,10 +52,13 @@ const char *output_refusal(const char *path, const struct inputs *inputs);
 struct temporary *output_guard(const char *path);
 void output_release(struct temporary *guard, bool is_whole);
 
-/*
- * Creates the folders that lead to a file, where they are not there yet; *made, unless it is set:
- * where the path of the first of these ends.
- */
-bool output_make_folders(char *path, size_t *made);
+/* Creates a folder, where it is not there yet. It goes again unless something comes into it. */
+bool output_make_folder(const char *path);
+
+/* Likewise all folders that lead to a file. */
+bool output_make_folders(char *path);
+
+/* Takes away the folders that nothing came into. */
+void output_end(void);
 
 #endif

@@ -8,7 +8,6 @@
 #include "message.h"
 #include "output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -124,10 +123,8 @@ static bool csv_end(struct table_store *store)
 
 static bool write_runs(struct csv_folder *folder, struct table_source *sources, size_t count)
 {
-	bool is_good = mkdir(folder->path, 0777) == 0 || errno == EEXIST;
+	bool is_good = output_make_folder(folder->path);
 
-	if (!is_good)
-		say_about(folder->path, strerror(errno), "; the folder was not created");
 	for (size_t i = 0; is_good && i < count; i++) {
 		sources[i].number = (int64_t)i + 1;
 		is_good = tables_write(&folder->store, &sources[i]);

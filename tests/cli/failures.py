@@ -7,8 +7,8 @@ usage: failures.py TSCOPE TESTDATA FAIL_CALL [FAIL_MALLOC] [--runs N] [--only WO
 
 With --strict, exit 0 (1 where a gate trips) comes with the output and the files of the run without a
 failure. Without, they may differ where standard error says more. Commands run with one thread, so that calls come in
-the same order. A crash is wrong, as is a changed file that was there before, or a temporary one that
-stays. FAIL_MALLOC is preloaded; it is left out where sanitizers have an allocator of their own.
+the same order. A crash is wrong, as is a changed file that was there before, a temporary one that stays,
+or an empty folder. FAIL_MALLOC is preloaded; it is left out where sanitizers have an allocator of their own.
 """
 import argparse
 import errno
@@ -97,8 +97,8 @@ class Runner:
             command = [self.fail_call, call, str(number), str(error or CALLS[call]), *command]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, check=False, timeout=120,
                               env=environment)
-        files = {str(path.relative_to(self.folder)): path.read_bytes()
-                 for path in sorted(self.folder.rglob("*")) if path.is_file()}
+        files = {str(path.relative_to(self.folder)): path.read_bytes() if path.is_file() else None
+                 for path in sorted(self.folder.rglob("*")) if path.is_file() or not any(path.iterdir())}
         said, mark, calls = done.stderr.decode(errors="replace").rpartition("fail_call:")
         if not mark:  # it crashed
             said, calls = calls, ""
@@ -126,6 +126,8 @@ def problem_of(whole, failed, is_strict):
         return f"exit code {code} without a word"
     if any(name.rsplit("/", 1)[-1].startswith(".") for name in files):
         return "a temporary file stays"
+    if None in files.values():
+        return "an empty folder stays"
     if files.get("out") not in (b"old", whole[2].get("out")) and not (code in (0, 3) and is_json(files["out"])):
         return "a part of a report is in the place of the old one"
     return None

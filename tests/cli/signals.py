@@ -6,8 +6,8 @@ usage: signals.py TSCOPE TESTDATA FAIL_CALL [--runs N] [--only WORD]
 (default: each signal after every call of every command; only those with the word in their name)
 
 SIGINT, SIGTERM or SIGHUP arrives as a system call returns, of each command that writes: once where nothing is there
-yet, once where older files are. The program ends by it, each file is the old one or the whole new one, and a database
-has all of the run or none.
+yet, once where older files are. The program ends by it, each file is the old one or the whole new one, no folder that
+was made is empty, and a database has all of the run or none.
 """
 import argparse
 import os
@@ -51,9 +51,11 @@ def content_of(path):
 
 
 def contents(folder):
+    """Of files by their names, and None of folders."""
     for path in folder.rglob("*.sqlite"):
         content_of(path)
-    return {str(path.relative_to(folder)): content_of(path) for path in folder.rglob("*") if path.is_file()}
+    return {str(path.relative_to(folder)): content_of(path) if path.is_file() else None
+            for path in folder.rglob("*")}
 
 
 def problem_of(code, number, before, whole, after):
@@ -62,6 +64,8 @@ def problem_of(code, number, before, whole, after):
     if code == 0 and after != whole:
         return "exit 0, and not all was written"
     for name, content in after.items():
+        if content is None and name not in before and not any(path.startswith(name + "/") for path in after):
+            return f"{name} is empty"
         if content not in (before.get(name), whole.get(name)):
             return f"{name} is neither the old one nor the new one" if name in whole else f"{name} stays"
     return next((f"{name} is lost" for name in before if name not in after), None)
