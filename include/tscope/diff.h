@@ -85,6 +85,7 @@ struct tscope_diff_side {
 	uint64_t saved_dropped_count; /* and what of them was lost to every figure */
 	/* "2 of 3 ranks were read; missing: 1" when a report was saved; NULL: all were. */
 	const char *saved_missing_ranks;
+	const char *alone;                      /* as tscope_run_alone(), of either kind */
 	const char *unsaved_ranks;              /* as tscope_run_unsaved_ranks(), of either kind */
 	const struct tscope_analysis *analysis; /* of the whole */
 	const struct tscope_diagnosis

@@ -75,6 +75,12 @@ const char *tscope_run_incomplete(const struct tscope_run *run);
 const char *tscope_run_alone(const struct tscope_run *run);
 
 /*
+ * Whether each of its files was given by its own path, so that it was asked about by itself; of a
+ * saved report, whether those that it was made of were.
+ */
+bool tscope_run_is_named(const struct tscope_run *run);
+
+/*
  * Why nothing is known of some ranks by themselves, though figures over all of them are whole: the
  * run is a report saved without them. NULL: all are there.
  */

@@ -173,6 +173,10 @@ static enum tscope_status read_ranks(struct document *doc, struct saved_report *
 	uint64_t left_out;
 	if (tsi_plain_to_uint64(doc->plain, find(doc, doc->body, "ranks_left_out"), &left_out))
 		report->left_out_ranks = (size_t)left_out;
+	snprintf(report->alone, sizeof(report->alone), "%s",
+		 find_text(doc, doc->body, "alone").data);
+	tsi_str_drop_partial(report->alone);
+	(void)tsi_plain_to_bool(find(doc, doc->body, "is_named"), &report->is_named);
 	if (count == 0)
 		report->ranks[report->rank_count++] =
 			(struct saved_rank){ only_number(doc), report->analysis };

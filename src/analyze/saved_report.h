@@ -30,6 +30,8 @@ struct saved_report {
 	struct tscope_analysis *analysis; /* of the whole */
 	struct saved_rank *ranks; /* ascending; one at least, whose analysis may be the whole's */
 	size_t rank_count;
+	char alone[64];        /* as tscope_run_alone(), or "" */
+	bool is_named;         /* as tscope_run_is_named() */
 	size_t left_out_ranks; /* further ranks of the run, of which it holds nothing */
 	bool is_cut; /* a ranking holds fewer rows than its facts count: saved without --full */
 	/* Damage to the files that it was made of: "PATH: what, and 2 more", or "". */

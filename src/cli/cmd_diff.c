@@ -128,10 +128,10 @@ static enum tscope_status write_diff(FILE *out, const void *subject,
 /* Why several ranks do not compare with one of several, or NULL. */
 static const char *lack_of_ranks(const struct tscope_diff_side *a, const struct tscope_diff_side *b)
 {
-	if (a->rank_count > 1 && b->run && tscope_run_alone(b->run))
-		return tscope_run_alone(b->run);
-	if (b->rank_count > 1 && a->run)
-		return tscope_run_alone(a->run);
+	if (a->rank_count > 1 && b->alone)
+		return b->alone;
+	if (b->rank_count > 1)
+		return a->alone;
 	return NULL;
 }
 

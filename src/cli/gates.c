@@ -183,7 +183,7 @@ enum exit_code judged_fill(struct judged *judged, const struct tscope_run *run,
 	if (code == EXIT_CODE_OK)
 		code = judge_ranks(&judged->gates, run, options);
 	gates_lack(&judged->gates, run_lack(run, options));
-	gates_lack(&judged->gates, run_lone_rank(run, options));
+	gates_lack(&judged->gates, run_lone_rank(run));
 	gates_lack_ranks(&judged->gates, tscope_run_unsaved_ranks(run), tscope_gate_need);
 	return code;
 }

@@ -116,30 +116,18 @@ const char *run_lack(const struct tscope_run *run, const struct options *options
 	return tscope_run_incomplete(run);
 }
 
-static bool is_named(const char *path, const struct options *options)
-{
-	for (int i = 0; i < options->operand_count; i++)
-		if (strcmp(path, options->operands[i]) == 0)
-			return true;
-	return false;
-}
-
 /*
  * A rank whose own files are named is asked about by itself; a folder, or what was mapped of one,
  * is to hold all.
  */
-const char *run_lone_rank(const struct tscope_run *run, const struct options *options)
+const char *run_lone_rank(const struct tscope_run *run)
 {
-	bool are_named = true;
-
-	for (size_t i = 0; i < tscope_run_input_count(run); i++)
-		are_named &= is_named(tscope_run_input(run, i).path, options);
-	return are_named ? NULL : tscope_run_alone(run);
+	return tscope_run_is_named(run) ? NULL : tscope_run_alone(run);
 }
 
 void say_lone_rank(const struct tscope_run *run, const struct options *options)
 {
-	const char *alone = run_lone_rank(run, options);
+	const char *alone = run_lone_rank(run);
 
 	if (alone && options->gates.count > 0)
 		say_about(tscope_run_input(run, 0).path, alone,

@@ -30,7 +30,7 @@ const char *run_lack(const struct tscope_run *run, const struct options *options
  * Likewise on a run of a single rank of several: other gates than those on a single rank's file say
  * nothing of the others.
  */
-const char *run_lone_rank(const struct tscope_run *run, const struct options *options);
+const char *run_lone_rank(const struct tscope_run *run);
 void say_lone_rank(const struct tscope_run *run, const struct options *options);
 
 /* Says what kept facts of ranks from being made, of which a report holds no others. */

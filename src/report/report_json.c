@@ -251,6 +251,11 @@ static void write_run(struct json_writer *w, const struct tscope_run_report *rep
 	write_run_inputs(w, run);
 	tsi_json_facts(w, tscope_run_analysis(run), TSCOPE_WHOLE_TRACE);
 	write_ranks(w, run);
+	if (tscope_run_alone(run)) {
+		tsi_json_text(w, "alone", tscope_run_alone(run));
+		tsi_jw_key(w, "is_named");
+		tsi_jw_flag(w, tscope_run_is_named(run));
+	}
 	tsi_json_findings(w, report->diagnosis);
 	write_not_evaluated(w, report->diagnosis, NULL);
 	tsi_json_gates(w, report->gates, report->gate_count);

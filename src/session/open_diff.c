@@ -49,6 +49,13 @@ static enum tscope_status list_ranks(struct side *side, struct arena *arena,
 	return tsi_arena_status(arena, err);
 }
 
+static const char *alone_of(const struct side *side)
+{
+	if (side->run)
+		return tscope_run_alone(side->run);
+	return *side->saved.alone ? side->saved.alone : NULL;
+}
+
 static struct tscope_diff_side show(const struct side *side)
 {
 	return (struct tscope_diff_side){
@@ -57,6 +64,7 @@ static struct tscope_diff_side show(const struct side *side)
 		.saved_by = *side->saved.saved_by != '\0' ? side->saved.saved_by : NULL,
 		.saved_damage = *side->saved.damage != '\0' ? side->saved.damage : NULL,
 		.saved_missing_ranks = side->saved_missing_ranks,
+		.alone = alone_of(side),
 		.unsaved_ranks = side->unsaved_ranks,
 		.saved_dropped_count = side->saved.dropped_count,
 		.analysis = tsi_side_analysis(side),

@@ -235,6 +235,14 @@ static enum tscope_status join(struct tscope_run *run, const struct tscope_run_o
 	return status == TSCOPE_OK ? tsi_arena_status(&run->arena, err) : status;
 }
 
+static bool are_named(const struct run_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (!files->items[i].is_named && files->items[i].kind != RUN_FILE_IGNORED)
+			return false;
+	return true;
+}
+
 enum tscope_status tsi_run_open(struct tscope_run **ret, struct session *session,
 				const struct run_request *request, struct tscope_error *err)
 {
@@ -245,6 +253,7 @@ enum tscope_status tsi_run_open(struct tscope_run **ret, struct session *session
 	if (status != TSCOPE_OK)
 		return status;
 	run->notes.arena = &run->arena;
+	run->is_named = are_named(&request->files);
 	if (request->apart)
 		run->apart = tsi_arena_copy(&run->arena, tsi_str_of(request->apart));
 	if (request->apart && *request->apart)

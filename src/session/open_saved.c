@@ -146,6 +146,9 @@ static enum tscope_status fill_run(struct tscope_run *run, const char *path,
 	fill_input(saved, path);
 	run->unsaved_ranks = tsi_unsaved_ranks(&saved->report, &run->arena);
 	note(run, &saved->report);
+	run->is_named = saved->report.is_named;
+	if (*saved->report.alone)
+		run->alone = saved->report.alone;
 	run->missing_ranks = missing_ranks(&saved->report, &run->ranks, &run->arena);
 	if (saved->input.damage || saved->input.dropped_count > 0)
 		run->incomplete = "what the report was saved of was damaged";

@@ -266,6 +266,7 @@ struct tscope_run {
 	struct run_saved *saved; /* NULL: it was opened of files */
 	struct tscope_analysis *analysis;
 	struct tscope_analysis_options analysis_options;
+	bool is_named;    /* as tscope_run_is_named() */
 	bool owns_loaded; /* members.loaded; else they are the session's */
 };
 

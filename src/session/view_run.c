@@ -23,6 +23,11 @@ const char *tscope_run_alone(const struct tscope_run *run)
 	return run->alone;
 }
 
+bool tscope_run_is_named(const struct tscope_run *run)
+{
+	return run->is_named;
+}
+
 const char *tscope_run_unsaved_ranks(const struct tscope_run *run)
 {
 	return run->unsaved_ranks;

@@ -620,6 +620,11 @@ compare("B is cut, and slower", base, lambda folder: steps(
 compare("B lacks a rank", ranks(2, world=2), ranks(2, world=3), SLOWER, UNDECIDED)
 compare("B lacks a rank, and is slow", ranks(2), ranks(2, world=3, slow=9), SLOWER, TRIPPED)
 compare("B is one rank of 3", ranks(3), ranks(1, world=3), SLOWER, UNDECIDED)
+for report_format in ("json", "baseline"):
+    for gate in (SLOWER, "memory.peak_alloc_bytes>+1MiB"):
+        expect(f"diff, A is one rank of 3, saved as {report_format}", lambda folder, report_format=report_format: (
+            saved(ranks(1, world=3), report_format)(folder), odd_rank(None, lambda step: bytes_of(MIB), None)(folder / "c")),
+            gate, UNDECIDED if gate == SLOWER else TRIPPED, command="diff", operands=("r.json", "c"))
 compare("A is one rank of 3", ranks(1, world=3), ranks(3), SLOWER, UNDECIDED)
 compare("both are rank 0 of 3", ranks(1, world=3), ranks(1, world=3), SLOWER, HELD)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "straggler", TRIPPED)
@@ -635,13 +640,13 @@ compare("B is no run", base, file_of("x.txt", "hello"), SLOWER, UNREADABLE)
 
 # ---- reports that were saved -----------------------------------------------------------------------
 
-def saved(build, report_format, spoil=None, ranks="all"):
+def saved(build, report_format, spoil=None, ranks="all", of="run"):
     """The report of a run that is there no more, and a run to compare it with."""
     def make(folder):
         build(folder / "run")
         base(folder / "b")
         subprocess.run([os.path.abspath(sys.argv[1]), "report", "--quiet", "--ranks", ranks, "--format", report_format,
-                        "--output", "r.json", "run"], cwd=folder, check=False, capture_output=True)
+                        "--output", "r.json", of], cwd=folder, check=False, capture_output=True)
         (folder / "run").rename(folder / ".run")
         if spoil:
             (folder / "r.json").write_bytes(spoil((folder / "r.json").read_bytes()))
@@ -657,6 +662,13 @@ for report_format in ("json", "baseline"):
             for options, exit_code in (((), 1), (("--strict",), 3), (("--undecided", "pass"), 0)):
                 expect(f"{of_saved}, {name}", saved(build, report_format), "step_time.mean_ms>160", UNDECIDED,
                        exit_code, command, options, operands)
+        # Of a rank alone a comparison with one of its own kind is whole.
+        for gate in ("step_time.mean_ms>160", "severity>=high"):
+            of_lone = f"{of_saved}, one rank of 64"
+            expect(of_lone, saved(ranks(1, world=64), report_format), gate, UNDECIDED if command == "report" else HELD,
+                   command=command, operands=operands)
+            expect(of_lone + ", by its file", saved(ranks(1, world=64), report_format, of="run/rank0/steps.jsonl"), gate,
+                   HELD, command=command, operands=operands)
         expect(f"{of_saved}, whole", saved(base, report_format), "step_time.mean_ms>160", HELD, 0, command, (), operands)
         for name, spoil in (("cut", lambda data: data[:-30]), ("half", lambda data: data[:len(data) // 2]),
                             ("twice", lambda data: data + data), ("empty", lambda data: b""),
