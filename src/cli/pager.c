@@ -16,9 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Interrupts are for the pager; its early end is no error. */
+static const int ignored[] = { SIGPIPE, SIGINT, SIGQUIT };
+
+enum { IGNORED_COUNT = sizeof(ignored) / sizeof(ignored[0]) };
+
 static struct {
 	pid_t process; /* 0: there is none */
 	int pipe;
+	struct sigaction before[IGNORED_COUNT]; /* while it is open */
 } pager;
 
 /* NULL: less, without a shell that would say that it is missing. */
@@ -114,52 +120,42 @@ static bool is_tall(const char *report, size_t length)
 	return rows > size.rows;
 }
 
-static void write_report(const char *report, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(pager.pipe, report, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return; /* the reader has seen enough */
-		report += written;
-		length -= (size_t)written;
-	}
-}
-
 /* False: it could not be run. */
 static bool end(void)
 {
 	pid_t process = pager.process;
 	int status = 0;
 
-	close(pager.pipe);
 	pager.process = 0;
 	while (waitpid(process, &status, 0) < 0 && errno == EINTR)
 		;
 	return !WIFEXITED(status) || (WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127);
 }
 
-bool pager_show(const char *report, size_t length)
+FILE *pager_open(const char *report, size_t length)
 {
-	/* Interrupts are for the pager; its early end is no error. */
-	static const int ignored[] = { SIGPIPE, SIGINT, SIGQUIT };
-	enum { IGNORED_COUNT = sizeof(ignored) / sizeof(ignored[0]) };
-	struct sigaction before[IGNORED_COUNT], ignore = { .sa_flags = 0 };
-	bool is_shown = is_tall(report, length);
+	struct sigaction ignore = { .sa_flags = 0 };
+	FILE *stream = is_tall(report, length) ? fdopen(pager.pipe, "w") : NULL;
 
-	if (!is_shown) {
+	if (!stream) {
+		close(pager.pipe);
 		(void)end();
-		return false;
+		return NULL;
 	}
 	ignore.sa_handler = SIG_IGN;
 	sigemptyset(&ignore.sa_mask);
 	for (size_t i = 0; i < IGNORED_COUNT; i++)
-		sigaction(ignored[i], &ignore, &before[i]);
-	write_report(report, length);
+		sigaction(ignored[i], &ignore, &pager.before[i]);
+	return stream;
+}
+
+bool pager_close(FILE *stream)
+{
+	bool is_shown;
+
+	fclose(stream);
 	is_shown = end();
 	for (size_t i = 0; i < IGNORED_COUNT; i++)
-		sigaction(ignored[i], &before[i], NULL);
+		sigaction(ignored[i], &pager.before[i], NULL);
 	return is_shown;
 }

@@ -4,6 +4,9 @@
 
 #include "options.h"
 
+#include <stdbool.h>
+#include <stdio.h>
+
 /*
  * Reports that are taller than the terminal go through $TSCOPE_PAGER, $PAGER or less.
  */
@@ -14,13 +17,16 @@
  */
 void pager_prepare(const struct options *options);
 
-/* Is there such a process? Then reports are written into memory first. */
+/* Is there such a process? */
 bool pager_is_ready(void);
 
 /*
- * Shows a report that is taller than the terminal, and returns when the reader has seen enough;
- * false: it is not shown, as it is short or the pager cannot be run.
+ * A stream that shows a report of this height, if it is taller than the terminal; else NULL, and
+ * the process ends. Who reads may leave before all is written: that is no error.
  */
-bool pager_show(const char *report, size_t length);
+FILE *pager_open(const char *report, size_t length);
+
+/* Returns when the reader has seen enough; false: nothing is shown, as it cannot be run. */
+bool pager_close(FILE *stream);
 
 #endif

@@ -21,24 +21,38 @@ static enum tscope_status write_to(FILE *out, const struct report_writer *writer
 	return status;
 }
 
+/* False: it is not tall enough for the pager, or that cannot be run. */
+static bool write_to_pager(enum tscope_status *status, const struct report_writer *writer,
+			   const struct tscope_report_options *report_options)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+	FILE *pager;
+
+	/* Its height alone counts: glibc's stream does not say where it has lost text. */
+	if (memory) {
+		(void)writer->write(memory, writer->subject, report_options);
+		fclose(memory);
+	}
+	pager = pager_open(text ? text : "", text ? length : 0);
+	free(text);
+	if (!pager)
+		return false;
+	*status = write_to(pager, writer, report_options);
+	if (*status == TSCOPE_E_WRITE) /* the reader has seen enough */
+		*status = TSCOPE_OK;
+	return pager_close(pager);
+}
+
 /* A report that is taller than the terminal goes through the pager, not to out. */
 static enum exit_code write_paged(const struct report_writer *writer, struct output *out,
 				  const struct tscope_report_options *report_options)
 {
-	enum tscope_status status = TSCOPE_OK;
-	char *text = NULL;
-	size_t length = 0;
-	FILE *memory = open_memstream(&text, &length);
+	enum tscope_status status;
 
-	if (memory)
-		status = write_to(memory, writer, report_options);
-	if (!memory || fclose(memory) != 0 || !text || status == TSCOPE_E_WRITE) {
-		say_nomem(); /* for nothing else does such a stream refuse */
-		status = TSCOPE_E_NOMEM;
-	}
-	if (status == TSCOPE_OK && !pager_show(text, length))
-		fwrite(text, 1, length, out->stream);
-	free(text);
+	if (!write_to_pager(&status, writer, report_options))
+		status = write_to(out->stream, writer, report_options);
 	return output_finish(out, status);
 }
 

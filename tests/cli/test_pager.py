@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Reports on a terminal: what goes through a pager, and what becomes of the exit code.
 
-usage: test_pager.py TSCOPE TESTDATA
+usage: test_pager.py TSCOPE TESTDATA [FAIL_MALLOC]     FAIL_MALLOC: preloaded, as for failures.py
 """
 import fcntl
 import os
@@ -16,7 +16,7 @@ import tempfile
 import termios
 import time
 
-PROGRAM, DATA = map(os.path.abspath, sys.argv[1:3])
+PROGRAM, DATA, *FAIL_MALLOC = map(os.path.abspath, sys.argv[1:4])
 TRACE, RUN = DATA + "/two_steps.json", DATA + "/run_sick"
 MARKED = "sed 's/^/PAGED /'"
 VERDICT = "the device waits for the host to launch work"
@@ -109,10 +109,23 @@ def cases():
         yield "less does not see a screen", code == 0 and "END" not in text, text
 
 
+def without_memory():
+    """Reports on a terminal of which an allocation failed towards the end, when they are written."""
+    def run_failing(at):
+        code, text = run(["trace", "--full", TRACE], rows=1000, LD_PRELOAD=FAIL_MALLOC[0], FAIL_AT=str(at))
+        return code, *text.rsplit("fail_call: malloc ", 1)
+
+    _, whole, count = run_failing(0)
+    count = int(count.split()[0])
+    for at in range(count - 40, count + 1):
+        code, text, _ = run_failing(at)
+        yield f"allocation {at} fails", text == whole if code == 0 else "out of memory" in text, f"{code} {text}"
+
+
 def main():
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     wrong = count = 0
-    for name, holds, text in cases():
+    for name, holds, text in [*cases(), *(without_memory() if FAIL_MALLOC else ())]:
         count += 1
         if not holds:
             wrong += 1
