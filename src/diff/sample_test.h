@@ -17,7 +17,7 @@
 #define SAMPLE_TEST_ALPHA 0.004 /* a change is called one below this p value */
 
 enum sample_test_method {
-	SAMPLE_TEST_NONE, /* too few steps: no test can be significant */
+	SAMPLE_TEST_NONE, /* too few steps, unless they lie wholly apart */
 	SAMPLE_TEST_RANK, /* the typical step differs */
 	SAMPLE_TEST_MEAN, /* the means differ, the typical step does not, or the other way */
 };

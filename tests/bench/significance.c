@@ -64,6 +64,9 @@ static const struct promise promises[] = {
 static const struct kind kinds[] = {
 	{ "no change", NOISE_NORMAL, 20, 20, 0.03, 0.03, 0, 0 },
 	{ "no change", NOISE_NORMAL, 6, 6, 0.03, 0.03, 0, 0 },
+	{ "no change", NOISE_NORMAL, 5, 5, 0.03, 0.03, 0, 0 },
+	{ "no change, long tail", NOISE_EXPONENTIAL, 5, 5, 0.1, 0.1, 0, 0 },
+	{ "30 % slower", NOISE_NORMAL, 5, 5, 0.03, 0.03, 0.3, 0 },
 	{ "no change", NOISE_NORMAL, 50, 50, 0.03, 0.03, 0, 0 },
 	{ "no change", NOISE_NORMAL, 200, 200, 0.03, 0.03, 0, 0 },
 	{ "no change", NOISE_NORMAL, 10, 200, 0.03, 0.03, 0, 0 },

@@ -592,6 +592,12 @@ for count in (1, 2, 3):
     compare(f"{count} steps each", one(count=count), one(count=count, rank=1), SLOWER, UNDECIDED)
     compare(f"{count} steps each, 9 x slower", one(count=count), one(count=count, seconds=0.9),
             SLOWER, UNDECIDED)
+for seconds, gate, verdict in ((0.42, SLOWER, TRIPPED), (0.42, "step_time.p50_ns>+5%", TRIPPED), (0.42, "step_time.mean_ns>+400%", HELD),
+                               (0.42, "step_time.mean_ns<-5%", HELD), (0.101, SLOWER, UNDECIDED), (0.1, SLOWER, UNDECIDED)):
+    compare(f"5 steps each, {seconds} s", one(count=5), one(count=5, seconds=seconds, rank=1), gate, verdict)
+compare("5 steps each, of which one is slow", one(count=5), one(
+    count=5, seconds=lambda step: 0.9 if step == 2 else 0.1, rank=1), SLOWER, UNDECIDED)
+compare("4 steps each, 4 x slower", one(count=4), one(count=4, seconds=0.4), SLOWER, UNDECIDED)
 compare("3 steps each, allowed", one(count=3), one(count=3, rank=1), SLOWER, UNDECIDED, 0,
         ("--undecided", "pass"))
 compare("3 steps each, as measured", one(count=3), one(count=3, seconds=0.9), SLOWER, TRIPPED, 1,

@@ -52,31 +52,49 @@ TEST(equal_samples_are_the_same)
 }
 
 /*
- * Of 252 orders of five and five, 2 keep them apart: no test of that can be below 0.004. Of six and
- * six there are 924.
+ * Of 252 orders of five and five, 2 keep them apart: no test of that can be below 0.004, and of six
+ * and six there are 924. But steps of which the chance parts five from five are of two kinds, and
+ * that is so in at most 2 / 2^10 of equal pairs; of three and eight 2 (3 / 11)^3 (8 / 11)^8.
  */
-TEST(few_steps_are_undecided)
+TEST(few_steps_are_decided_where_they_lie_apart)
 {
-	static const int64_t a[] = { 100, 101, 102, 103, 104, 105 },
-			     b[] = { 900, 901, 902, 903, 904, 905 };
+	static const int64_t a[] = { 100, 101, 102, 103, 104, 105, 106, 107 },
+			     far[] = { 900, 901, 902, 903, 904, 905, 906, 907 },
+			     wide[] = { 110, 900, 901, 902, 903 },
+			     near[] = { 109, 110, 111, 112, 113 },
+			     nearer[] = { 108, 109, 110, 111, 112 };
 	static const struct {
+		const int64_t *b;
 		size_t a_count, b_count;
-		enum diff_verdict verdict;
+		double p_value; /* 0: undecided */
 	} cases[] = {
-		{ 0, 0, DIFF_UNDECIDED }, { 0, 6, DIFF_UNDECIDED }, { 6, 0, DIFF_UNDECIDED },
-		{ 1, 1, DIFF_UNDECIDED }, { 5, 5, DIFF_UNDECIDED }, { 5, 6, DIFF_UNDECIDED },
-		{ 6, 6, DIFF_CHANGED },
+		{ far, 0, 0, 0 },           { far, 0, 6, 0 },
+		{ far, 6, 0, 0 },           { far, 1, 1, 0 },
+		{ far, 4, 4, 0 },           { far, 2, 8, 0 },
+		{ far, 5, 5, 0.001953125 }, { far, 8, 3, 0.0031753685 },
+		{ wide, 5, 5, 0 },          { near, 5, 5, 0.001953125 },
+		{ nearer, 5, 5, 0 },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		struct sample_test result = test(a, cases[i].a_count, b, cases[i].b_count, 1);
-		bool is_decided = cases[i].verdict != DIFF_UNDECIDED;
-		check_verdict(&result, cases[i].verdict,
-			      is_decided ? SAMPLE_TEST_RANK : SAMPLE_TEST_NONE);
-		assert_int_equal(isnan(result.shift), !is_decided);
+		struct sample_test result =
+			test(a, cases[i].a_count, cases[i].b, cases[i].b_count, 1);
+		bool is_decided = cases[i].p_value > 0;
+		check_verdict(&result, is_decided ? DIFF_CHANGED : DIFF_UNDECIDED,
+			      is_decided ? SAMPLE_TEST_MEAN : SAMPLE_TEST_NONE);
 		assert_int_equal(isnan(result.low), !is_decided);
-		assert_int_equal(result.typical_verdict, cases[i].verdict);
+		assert_int_equal(result.typical_verdict, result.verdict);
+		if (is_decided) {
+			assert_true(fabs(result.p_value / cases[i].p_value - 1) < 1e-6);
+			assert_true(result.low > 0 && result.low < result.shift &&
+				    result.shift < result.high);
+		}
 	}
+	struct sample_test back = test(far, 5, a, 5, 1);
+	assert_int_equal(back.verdict, DIFF_CHANGED);
+	check_near(back.shift, -800);
+	assert_int_equal(test(a, 5, far, 5, 3).verdict, DIFF_UNDECIDED); /* three questions */
+	assert_int_equal(test(a, 6, far, 6, 1).method, SAMPLE_TEST_RANK);
 }
 
 /*
