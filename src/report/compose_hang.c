@@ -140,6 +140,9 @@ static void put_losses(const struct panel *panel, const struct tscope_hang *hang
 			     lost, lost == 1 ? "" : "s");
 }
 
+/* How many calls the recorder keeps; with none it is off, as it is by default. */
+#define BUFFER_SIZE "TORCH_FR_BUFFER_SIZE (before PyTorch 2.8: TORCH_NCCL_TRACE_BUFFER_SIZE)"
+
 /* Nothing to blame anyone for. */
 static void put_no_hang(const struct panel *panel)
 {
@@ -151,8 +154,7 @@ static void put_no_hang(const struct panel *panel)
 	(void)tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
 	if (tsi_panel_int(panel, "hang.call_count") == 0)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
-			     "these dumps hold no call: was the recorder on "
-			     "(TORCH_FR_BUFFER_SIZE)?");
+			     "these dumps hold no call: was the recorder on? " BUFFER_SIZE);
 	else if (strcmp(kind, "none") == 0 && missing > 0)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_WARN, NULL,
 			     "all calls of %" PRId64 " rank%s are complete; what the other %" PRId64
@@ -173,10 +175,8 @@ static void put_no_hang(const struct panel *panel)
 			     "ranks %s wait in %s, and these dumps do not show why: collect those "
 			     "of all ranks%s",
 			     tsi_panel_text(panel, "hang.waiting_ranks"), call,
-			     tsi_panel_int(panel, "hang.lost_count")
-				     ? ", and raise "
-				       "TORCH_NCCL_TRACE_BUFFER_SIZE"
-				     : "");
+			     tsi_panel_int(panel, "hang.lost_count") ? ", and raise " BUFFER_SIZE
+								     : "");
 }
 
 static void put_verdict(const struct panel *panel)
