@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TIMING.BACKWARD_HEAVY: the gradients cost more than twice the forward work that they undo. */
+#include <math.h>
 #include <string.h>
 
 #include "base/scaled_text.h"
@@ -28,6 +29,23 @@ static enum tscope_severity grade(const struct rule_context *ctx, double ratio)
 							 : tsi_rule_grade(ctx, ratio);
 }
 
+/*
+ * The spread of operators between steps. On the CPU they do the same work in each: what varies is
+ * how long their threads wait for a core, and backward's may wait more than forward's.
+ */
+static double spread_ns(const struct rule_context *ctx)
+{
+	double squares = 0;
+
+	if (!tsi_rule_has(ctx, "budget.host.backward_total_ns"))
+		return 0; /* phases are times of a device */
+	for (size_t row = 0; row < tsi_rule_rows(ctx, OPERATORS); row++) {
+		double ns = tsi_rule_cell_real(ctx, OPERATORS, row, "step_deviation_ns");
+		squares += isfinite(ns) ? ns * ns : 0;
+	}
+	return sqrt(squares);
+}
+
 static void evaluate_timing_backward_heavy(struct rule_context *ctx)
 {
 	double forward_ns = tsi_rule_real(ctx, "step_time.phase.forward_ns");
@@ -52,6 +70,11 @@ static void evaluate_timing_backward_heavy(struct rule_context *ctx)
 	}
 	if (ratio < tsi_rule_parameter(ctx, "threshold") + again)
 		return;
+	if (spread_ns(ctx) >= tsi_rule_parameter(ctx, "unsteady") * backward_ns) {
+		tsi_rule_skip(ctx, "the same operators take very different times from step to "
+				   "step, as where more threads run than there are cores");
+		return;
+	}
 	tsi_rule_fire(ctx, grade(ctx, ratio), "backward takes %.1f times as long as forward",
 		      ratio);
 	tsi_rule_detail(ctx, "%s against %s per step; a ratio of about %d is usual%s",
@@ -69,7 +92,9 @@ const struct rule tsi_rule_timing_backward_heavy = {
 			   "times its forward time, one more where backward computes activations "
 			   "again; high from high on, else med; low where a trace shows more. "
 			   "Above most, and in damaged traces, the phases cannot be right, and "
-			   "nothing is said.",
+			   "nothing is said; nor is it without a device where the spread of "
+			   "operators between steps is at least unsteady of backward: their "
+			   "threads wait for a core.",
 		.meaning = "Gradients cost about twice the forward work. Much more means that "
 			   "the backward pass does something else, too: it computes activations "
 			   "or a graph of its own again, or runs in a higher precision.",
@@ -81,6 +106,8 @@ const struct rule tsi_rule_timing_backward_heavy = {
 			{ "threshold", 2.5, "backward ÷ forward at which it fires" },
 			{ "high", 3.5, "backward ÷ forward from which it is severe" },
 			{ "most", 10, "backward ÷ forward that phases do not explain" },
+			{ "unsteady", 0.5,
+			  "spread of operators between steps ÷ backward that is no work of theirs" },
 		},
 		.facts = { "step_time.phase.forward_ns", "step_time.phase.backward_ns" },
 	},
