@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define RANKS "distributed.ranks"
+
 /* The parts of one kind of budget. */
 struct comm_parts {
 	const char *wait, *transfer, *unsplit;
@@ -99,6 +101,39 @@ void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t esti
 	tsi_rule_simulated(ctx, GAIN_COMM_WAIT, gain_ns > 0 ? gain_ns : 0);
 }
 
+/* Communication without waiting that a rank has exposed, as a share of the mean step. */
+static double own_share(const struct rule_context *ctx, size_t row)
+{
+	double step_ns = tsi_rule_real(ctx, "budget.wall_total_ns") /
+			 tsi_rule_real(ctx, "budget.step_count");
+
+	return (tsi_rule_cell_real(ctx, RANKS, row, "mean_comm_ns") -
+		tsi_rule_cell_real(ctx, RANKS, row, "mean_wait_ns")) /
+	       step_ns;
+}
+
+/*
+ * All members of a collective end together, when the last has come and the data have moved. A rank
+ * that is late computes until then and after, and hides the transfer; those that waited have
+ * nothing left to compute.
+ */
+static double share_made_late(const struct rule_context *ctx, double moving)
+{
+	int64_t late = tsi_named_slow_rank(ctx);
+	size_t count = tsi_rule_rows(ctx, RANKS), late_row = count;
+	double wait_ns = 0;
+
+	for (size_t row = 0; late >= 0 && row < count; row++) {
+		wait_ns += tsi_rule_cell_real(ctx, RANKS, row, "mean_wait_ns");
+		if (tsi_rule_cell(ctx, RANKS, row, "rank").integer == late)
+			late_row = row;
+	}
+	if (late_row == count || !(tsi_rule_cell_real(ctx, RANKS, late_row, "mean_wait_ns") <=
+				   wait_ns / (double)count / 2))
+		return 0; /* it is not the one that the others wait for */
+	return fmax(0, moving - own_share(ctx, late_row));
+}
+
 struct comm_shares tsi_comm_shares(const struct rule_context *ctx)
 {
 	const struct comm_parts *parts = known_parts(ctx);
@@ -107,12 +142,14 @@ struct comm_shares tsi_comm_shares(const struct rule_context *ctx)
 		return (struct comm_shares){ .is_known = false };
 	double unsplit = tsi_budget_share(ctx, parts->unsplit);
 	bool is_between_stages = tsi_rule_has(ctx, "pipeline.stall_ratio");
+	double moving = tsi_budget_share(ctx, parts->transfer) + (is_between_stages ? 0 : unsplit);
+	double made_late = is_between_stages ? 0 : share_made_late(ctx, moving);
 
 	return (struct comm_shares){
 		.is_known = true,
 		.waiting = tsi_budget_share(ctx, parts->wait),
-		.moving =
-			tsi_budget_share(ctx, parts->transfer) + (is_between_stages ? 0 : unsplit),
+		.moving = moving - made_late,
+		.made_late = made_late,
 		.between_stages = is_between_stages ? unsplit : 0,
 	};
 }
@@ -142,7 +179,17 @@ struct comm_shares tsi_divide_comm(const struct rule_context *ctx, double share)
 
 double tsi_comm_percent(const struct comm_shares *comm, double share)
 {
-	return 100 * share / (comm->waiting + comm->moving + comm->between_stages);
+	return 100 * share /
+	       (comm->waiting + comm->moving + comm->made_late + comm->between_stages);
+}
+
+void tsi_describe_made_late(struct rule_context *ctx, const struct comm_shares *comm)
+{
+	if (tsi_is_worth_naming(comm->made_late))
+		tsi_rule_detail(ctx,
+				"another %.1f %% of transfer would be hidden if rank %" PRId64
+				" were on time",
+				100 * comm->made_late, tsi_named_slow_rank(ctx));
 }
 
 void tsi_describe_waiting(struct rule_context *ctx, const struct comm_shares *comm)
@@ -225,7 +272,7 @@ static double late_share(const struct rule_context *ctx, const struct comm_share
 			      ? tsi_rule_real(ctx, "distributed.slow_gain_ratio")
 			      : 0;
 
-	return comm->waiting + fmin(late, comm->between_stages);
+	return comm->waiting + comm->made_late + fmin(late, comm->between_stages);
 }
 
 void tsi_after_straggler(struct rule_context *ctx, const struct comm_shares *comm)

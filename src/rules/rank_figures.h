@@ -29,7 +29,12 @@ void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t esti
 struct comm_shares {
 	bool is_known;
 	double waiting; /* for ranks that come later */
-	double moving;  /* the rest */
+	double moving;  /* the rest, but for */
+	/*
+	 * transfers of the others that the late rank itself hides, or does not have: had it come in
+	 * time, they would have run behind compute. 0 where no rank is known to be late.
+	 */
+	double made_late;
 	/*
 	 * Pipelines only, not part of moving: undivided time is mostly receives that wait for the
 	 * previous stage, which DIST.PIPELINE_BUBBLE judges.
@@ -56,6 +61,9 @@ void tsi_describe_waiting(struct rule_context *ctx, const struct comm_shares *co
  * read all ranks first.
  */
 void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm);
+
+/* Names the part that a late rank keeps from being hidden, if it is worth it. */
+void tsi_describe_made_late(struct rule_context *ctx, const struct comm_shares *comm);
 
 /* Names the part between stages, if it is worth it. */
 void tsi_describe_stages(struct rule_context *ctx, const struct comm_shares *comm);

@@ -29,6 +29,7 @@ static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *
 	if (comm->moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
 	fire(ctx, comm);
+	tsi_describe_made_late(ctx, comm);
 	tsi_describe_stages(ctx, comm);
 	tsi_advise_hiding(ctx);
 	tsi_comm_evidence(ctx);

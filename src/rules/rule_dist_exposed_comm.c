@@ -30,6 +30,7 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 				"another %.1f %% (%.0f %% of exposed communication) is waiting for "
 				"slower ranks",
 				100 * comm.waiting, tsi_comm_percent(&comm, comm.waiting));
+	tsi_describe_made_late(ctx, &comm);
 	tsi_advise_hiding(ctx);
 	tsi_advise_all_ranks(ctx, &comm);
 	tsi_after_straggler(ctx, &comm);
@@ -55,6 +56,8 @@ const struct rule tsi_rule_dist_exposed_comm = {
 			   "least threshold of the steps' device time; high from high on, else "
 			   "med. Where several ranks were read, their mean share of the steps "
 			   "counts, without the wait for slower ranks: no overlap wins that back. "
+			   "Where one rank is known to be late, only as much counts as that rank "
+			   "has: what the others have more would be hidden if it were on time. "
 			   "What stages of a pipeline send each other is left to "
 			   "DIST.PIPELINE_BUBBLE.",
 		.meaning = "Communication behind compute is free; the rest makes each step "

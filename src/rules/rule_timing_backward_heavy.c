@@ -107,7 +107,7 @@ const struct rule tsi_rule_timing_backward_heavy = {
 			{ "high", 3.5, "backward ÷ forward from which it is severe" },
 			{ "most", 10, "backward ÷ forward that phases do not explain" },
 			{ "unsteady", 0.5,
-			  "spread of operators between steps ÷ backward that is no work of theirs" },
+			  "spread of operators between steps ÷ backward: waiting" },
 		},
 		.facts = { "step_time.phase.forward_ns", "step_time.phase.backward_ns" },
 	},

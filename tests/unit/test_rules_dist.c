@@ -53,6 +53,12 @@
 	"budget.host.comm_wait_total_ns " wait "\n"                                                \
 	"budget.host.comm_transfer_total_ns " transfer "\n"                                        \
 	"budget.host.comm_unsplit_total_ns " unsplit "\n"
+/* Two ranks of which 1 is slow, in steps of 100 ns: its communication, and the wait in it. */
+#define LATE_RANK(comm, wait)                                                                      \
+	"budget.step_count 10\n"                                                                   \
+	"distributed.slow_ranks rank=1 excess_ratio=1 gain_ns=1\n"                                 \
+	"distributed.ranks rank=0 mean_comm_ns=50 mean_wait_ns=30\n"                               \
+	"distributed.ranks rank=1 mean_comm_ns=" comm " mean_wait_ns=" wait "\n"
 #define STEP_50_MS "step_time.mean_ns 50000000\n"
 
 static const struct rule_case cases[] = {
@@ -237,6 +243,26 @@ static const struct rule_case cases[] = {
 	  "slower ranks) [3000000 ns]" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "50", "0"), NULL, "med: 5.0 %" },
 	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") SPLIT("900", "49", "0"), NULL, "" },
+	/*
+	 * Rank 1 is late: of 100 ns it has 6 of communication exposed and waits for none of it. The
+	 * others' 30 of transfer are 24 more. A rank that waits as others do is no reason.
+	 */
+	{ "DIST.EXPOSED_COMM", FIRES,
+	  EXPOSED("0.4") SPLIT("200", "300", "0") STEP_50_MS LATE_RANK("6", "0"), NULL,
+	  "med: 6.0 % of device time is exposed transfer (40.00 ms of communication in the trace, "
+	  "75.0 % of it overlapped; another 20.0 % (40 % of exposed communication) is waiting for "
+	  "slower ranks; another 24.0 % of transfer would be hidden if rank 1 were on time) "
+	  "[3000000 ns]" },
+	{ "DIST.EXPOSED_COMM", AT,
+	  EXPOSED("0.4") SPLIT("200", "300", "0") STEP_50_MS LATE_RANK("4", "0"), NULL, "" },
+	{ "DIST.EXPOSED_COMM", AT,
+	  EXPOSED("0.4") SPLIT("200", "300", "0") STEP_50_MS LATE_RANK("22", "15"), NULL,
+	  "high: 30.0 % of device time is exposed transfer" },
+	{ "DIST.COMM_BOUND", FIRES,
+	  COMM("0.8") SPLIT("200", "700", "0") STEP_50_MS LATE_RANK("30", "0"), NULL,
+	  "med: transfer takes 30.0 % of the step (33 % of communication) (waiting for slower "
+	  "ranks takes another 20.0 % of the step (22 % of communication); another "
+	  "40.0 % of transfer would be hidden if rank 1 were on time) [15000000 ns]" },
 	/* Stages of a pipeline: what they send is another rule's. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") SPLIT("0", "60", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
