@@ -176,12 +176,34 @@ static TSI_NOINLINE bool take_row(struct builder *b, const struct raw_repeat *ev
 /* Whether an event differs from the first in sizes and addresses alone: the host's are not kept. */
 static inline bool has_sizes_only(const struct raw_repeat *event)
 {
-	for (uint32_t i = 0; i < event->number_count; i++) {
-		uint16_t arg = event->numbers[i].arg;
-		if (arg != ARG_ADDRESS && arg != ARG_ALLOCATED && arg != ARG_BLOCK_BYTES &&
-		    arg != ARG_RESERVED)
+	const uint64_t sizes = UINT64_C(1) << ARG_ADDRESS | UINT64_C(1) << ARG_ALLOCATED |
+			       UINT64_C(1) << ARG_BLOCK_BYTES | UINT64_C(1) << ARG_RESERVED;
+	for (uint32_t i = 0; i < event->number_count; i++)
+		if (!(sizes >> event->numbers[i].arg % 64 & 1))
 			return false;
-	}
+	return true;
+}
+
+static inline bool take_point(struct builder *b, const struct known_kind *known,
+			      const struct raw_repeat *event)
+{
+	struct known_numbers numbers = known->first;
+	if (!read_numbers(known, event, &numbers))
+		return false;
+	tsi_count_event(b, known->category);
+	if (!is_timed(b, event))
+		return true;
+	struct allocator_point point = {
+		.time_ns = event->ts_ns,
+		.allocated_bytes = numbers.allocated,
+		.reserved_bytes = numbers.reserved,
+		.block_bytes = numbers.block_bytes,
+		.address = numbers.address,
+		.device = known->device,
+		.track = known->track & NO_POINT_TRACK,
+		.is_oom = known->is_oom,
+	};
+	tsi_keep_allocator_point(b, &point);
 	return true;
 }
 
@@ -190,23 +212,14 @@ static TSI_NOINLINE bool take_moment(struct builder *b, const struct raw_repeat 
 				     enum tscope_status *status, struct tscope_error *err)
 {
 	const struct known_kind *known = &b->known[event->kind];
-	struct known_numbers numbers = known->first;
-	if (known->use == KNOWN_POINT ? !read_numbers(known, event, &numbers)
-				      : !has_sizes_only(event))
-		return false;
-	tsi_count_event(b, known->category);
-	if (is_timed(b, event) && known->use == KNOWN_POINT) {
-		struct allocator_point point = {
-			.time_ns = event->ts_ns,
-			.allocated_bytes = numbers.allocated,
-			.reserved_bytes = numbers.reserved,
-			.block_bytes = numbers.block_bytes,
-			.address = numbers.address,
-			.device = known->device,
-			.track = known->track & NO_POINT_TRACK,
-			.is_oom = known->is_oom,
-		};
-		tsi_keep_allocator_point(b, &point);
+	if (known->use == KNOWN_POINT) {
+		if (!take_point(b, known, event))
+			return false;
+	} else {
+		if (!has_sizes_only(event))
+			return false;
+		tsi_count_event(b, known->category);
+		(void)is_timed(b, event);
 	}
 	return keep_status(b, status, err);
 }
