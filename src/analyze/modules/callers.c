@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums by what was called, function and module: pairs of numbered pairs. The module of a function's
- * share is found at the end, going down from the root while one module has more than half.
+ * Sums by what was called and where: pairs of numbered pairs. Those by function, and the modules of
+ * a function's share, are summed up from them at the end. The module is found going down from the
+ * root while one module has more than half.
  */
 #include "analyze/modules/callers.h"
 
@@ -14,12 +15,17 @@ struct caller_walk {
 	const struct tscope_trace *trace;
 	const struct places *places;
 	struct arena *arena;
-	struct pair_set names;   /* (name, operator) */
-	struct pair_set things;  /* (number in names, enum caller_kind): struct caller_sums */
-	struct pair_set callers; /* (number in things, source): struct caller_sums */
-	struct pair_set parts;   /* (number in callers, node): struct caller_sums */
-	size_t *near;            /* by host track, of the last question */
-	uint32_t step;           /* likewise */
+	struct pair_set names;       /* (name, operator) */
+	struct pair_set things;      /* (number in names, enum caller_kind): struct caller_sums */
+	struct pair_set places_seen; /* (source, node) */
+	struct pair_set leaves;      /* (number in things, in places_seen): struct caller_sums */
+	struct pair_set callers;     /* (number in things, source): struct caller_sums */
+	struct pair_set parts;       /* (number in callers, node): struct caller_sums */
+	uint32_t *op_things;         /* by name id of operators: number in things + 1 */
+	struct place place; /* of the last question, as are all below; place_number is its own */
+	uint32_t place_number;
+	size_t *near; /* by host track */
+	uint32_t step;
 };
 
 static void add_sums(struct caller_sums *sum, const struct caller_sums *part)
@@ -41,14 +47,40 @@ static uint32_t add_to(struct pair_set *set, uint32_t first, uint32_t second,
 	return number;
 }
 
+static uint32_t find_thing(struct caller_walk *w, uint32_t kind, struct pair name)
+{
+	uint32_t *known = kind == CALLER_OPERATOR ? &w->op_things[name.first] : NULL;
+
+	if (known && *known)
+		return *known - 1;
+	uint32_t number = tsi_pair_set_add(&w->names, name.first, name.second);
+	if (number != UINT32_MAX)
+		number = tsi_pair_set_add(&w->things, number, kind);
+	if (known)
+		*known = number + 1; /* without memory it stays unknown */
+	return number;
+}
+
+/* Mostly the place is that of the last question. */
+static uint32_t find_place(struct caller_walk *w, struct place place)
+{
+	bool is_known = w->places_seen.count && w->place.source == place.source &&
+			w->place.node == place.node;
+
+	if (!is_known) {
+		w->place = place;
+		w->place_number = tsi_pair_set_add(&w->places_seen, place.source, place.node);
+	}
+	return w->place_number;
+}
+
 static void add(struct caller_walk *w, uint32_t kind, struct pair name, struct place place,
 		const struct caller_sums *part)
 {
-	uint32_t number = tsi_pair_set_add(&w->names, name.first, name.second);
+	uint32_t where = find_place(w, place);
 
-	number = add_to(&w->things, number, kind, part);
-	number = add_to(&w->callers, number, place.source, part);
-	(void)add_to(&w->parts, number, place.node, part);
+	if (where != UINT32_MAX)
+		(void)add_to(&w->leaves, find_thing(w, kind, name), where, part);
 }
 
 static bool counts_at(struct caller_walk *w, int64_t t_ns)
@@ -121,6 +153,19 @@ static void add_device(struct caller_walk *w, uint32_t index)
 }
 
 /* ---- who called it --------------------------------------------------------------------- */
+
+static void sum_up(struct caller_walk *w)
+{
+	for (uint32_t i = 0; !w->arena->has_failed && i < w->leaves.count; i++) {
+		const struct pair *leaf = &w->leaves.pairs[i];
+		const struct pair *place = &w->places_seen.pairs[leaf->second];
+		const struct caller_sums *sums = (const struct caller_sums *)w->leaves.items + i;
+
+		add_sums((struct caller_sums *)w->things.items + leaf->first, sums);
+		(void)add_to(&w->parts, add_to(&w->callers, leaf->first, place->first, sums),
+			     place->second, sums);
+	}
+}
 
 static int64_t weight_of(const struct caller_sums *sums, bool by_device)
 {
@@ -199,8 +244,11 @@ struct callers tsi_find_callers(const struct analysis_scope *scope,
 		.arena = arena,
 		.names = { .arena = arena },
 		.things = sums,
+		.places_seen = { .arena = arena },
+		.leaves = sums,
 		.callers = sums,
 		.parts = sums,
+		.op_things = tsi_arena_new(arena, scope->trace->names.count, sizeof(*w.op_things)),
 		.near = tsi_arena_new(arena, scope->trace->host_track_count, sizeof(*w.near)),
 	};
 
@@ -210,6 +258,7 @@ struct callers tsi_find_callers(const struct analysis_scope *scope,
 		add_calls(&w);
 	for (uint32_t i = 0; w.near && i < w.trace->device_count; i++)
 		add_device(&w, i);
+	sum_up(&w);
 	if (arena->has_failed)
 		return callers;
 	list_callers(&w, &callers);
