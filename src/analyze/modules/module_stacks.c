@@ -167,22 +167,21 @@ static void add_thread(struct stack_text *stack, uint32_t index)
 		*op = (struct open_op){ row, end_ns };
 	}
 	close_ops(&open, INT64_MAX);
-	if (stack->places && stack->places->threads[index].count)
-		pass_time(&open, stack->places->threads[index]
-					 .points[stack->places->threads[index].count - 1]
-					 .start_ns);
+	const struct thread_places *places = stack->places ? &stack->places->threads[index] : NULL;
+	if (places && places->count)
+		pass_time(&open, places->starts_ns[places->count - 1]);
 }
 
 /* ---- bytes --------------------------------------------------------------------------- */
 
 /* Adds the least bytes that a call must move, where known; those of a graph are its kernels'. */
-static void add_call_bytes(struct stack_text *stack, const struct counted_call *call)
+static void add_call_bytes(struct stack_text *stack, const struct counted_call *call, double bytes)
 {
 	const struct tscope_trace *trace = stack->trace;
 	bool is_device = call->row >= tsi_first_device_row(trace);
 	struct place place = { 0 };
 
-	if (!(call->bytes >= 1) || call->bytes > 9e18)
+	if (!(bytes >= 1) || bytes > 9e18)
 		return;
 	if (stack->places && is_device)
 		place = tsi_place_of_device(stack->places, call->row, stack->near);
@@ -191,7 +190,7 @@ static void add_call_bytes(struct stack_text *stack, const struct counted_call *
 				       tsi_start_ns(&trace->spans, call->row), stack->near);
 	begin_stack(stack, place, place.is_backward);
 	put_frame(stack, tsi_span_name(trace, call->row));
-	add_stack(stack, (int64_t)call->bytes);
+	add_stack(stack, (int64_t)bytes);
 }
 
 /* Adds the bytes that copies moved and fills wrote. */
@@ -227,7 +226,8 @@ static void add_all(struct stack_text *stack, const struct trace_flops *flops,
 		for (uint32_t i = 0; i < trace->host_track_count; i++)
 			add_thread(stack, i);
 	for (size_t i = 0; weight == TSCOPE_STACKS_BYTES && flops && i < flops->call_count; i++)
-		add_call_bytes(stack, &flops->calls[i]);
+		add_call_bytes(stack, &flops->calls[i],
+			       flops->call_works[flops->calls[i].work].bytes);
 }
 
 enum tscope_status tsi_module_write_stacks(FILE *out, const struct analysis_scope *scope,

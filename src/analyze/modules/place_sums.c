@@ -6,6 +6,8 @@
 #include "analyze/ops/trace_flops.h"
 #include "model/trace/device_rows.h"
 
+#include <math.h>
+
 struct place_summer {
 	const struct places *places;
 	const struct tscope_trace *trace;
@@ -119,10 +121,13 @@ static void add_flops(struct place_summer *s, const struct trace_flops *flops)
 		bool is_device = call->row >= tsi_first_device_row(s->trace); /* of a graph */
 		int64_t t_ns = is_device ? tsi_timeline_launch_time(s->trace, call->row)
 					 : tsi_start_ns(&s->trace->spans, call->row);
+		struct call_work work = flops->call_works[call->work];
 		if (counts_at(s, t_ns))
-			add_part(
-				s, place_of(s, call->row),
-				&(struct place_sums){ .flops = call->flops, .bytes = call->bytes });
+			add_part(s, place_of(s, call->row),
+				 &(struct place_sums){
+					 .flops = work.flops,
+					 .bytes = isnan(work.bytes) ? 0 : work.bytes,
+				 });
 	}
 }
 
@@ -138,13 +143,13 @@ void tsi_place_each_time(const struct places *places, uint32_t track,
 		int64_t end_ns = now_ns + timeline->steps[i].wall_ns;
 		if (!tsi_place_step_counts(places, i))
 			continue;
-		while (at < thread->count && thread->points[at].start_ns <= now_ns)
+		while (at < thread->count && thread->starts_ns[at] <= now_ns)
 			at++;
 		while (now_ns < end_ns) {
 			struct place place =
-				at ? thread->points[at - 1].place : (struct place){ 0 };
-			bool is_last = at == thread->count || thread->points[at].start_ns >= end_ns;
-			int64_t until_ns = is_last ? end_ns : thread->points[at].start_ns;
+				tsi_place_numbered(places, at ? thread->numbers[at - 1] : 0);
+			bool is_last = at == thread->count || thread->starts_ns[at] >= end_ns;
+			int64_t until_ns = is_last ? end_ns : thread->starts_ns[at];
 			add(data, place, until_ns - now_ns);
 			now_ns = until_ns;
 			at += !is_last;

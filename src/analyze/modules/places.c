@@ -20,6 +20,7 @@ enum opener { OPENS_NOTHING, PASSES_OP, OPENS_OP, OPENS_MODULE, OPENS_SOURCE, OP
 struct open_place {
 	int64_t end_ns; /* its own, or that of what is around it, if earlier */
 	struct place place;
+	uint32_t number;     /* of it, in places->numbered */
 	bool is_link;        /* a node of the backward pass, in the place of its forward operator */
 	bool is_unit;        /* of FSDP, which has no name */
 	uint32_t unit_count; /* that were called in it */
@@ -46,26 +47,32 @@ static bool has_failed(const struct place_walk *w)
 	return w->scratch.has_failed || w->arena->has_failed || w->tree.has_failed;
 }
 
-static bool is_same(struct place a, struct place b)
+static uint32_t number_of(struct place_walk *w, struct place place)
 {
-	return a.node == b.node && a.source == b.source && a.is_backward == b.is_backward;
+	return tsi_pair_set_add(&w->places->numbered, place.source,
+				2 * place.node + place.is_backward);
 }
 
 static void note_point(struct place_walk *w, struct thread_places *thread, int64_t start_ns,
-		       struct place place)
+		       uint32_t number)
 {
-	struct place_point *last = thread->count ? &thread->points[thread->count - 1] : NULL;
+	size_t count = thread->count;
 
-	if (last && last->start_ns >= start_ns) {
-		last->place = place;
+	if (count && thread->starts_ns[count - 1] >= start_ns) {
+		thread->numbers[count - 1] = number;
 		return;
 	}
-	if (is_same(last ? last->place : (struct place){ 0 }, place))
+	if ((count ? thread->numbers[count - 1] : 0) == number)
 		return;
-	struct place_point *point = tsi_arena_push(w->arena, &thread->points, &thread->count,
-						   &thread->capacity, sizeof(*point));
-	if (point)
-		*point = (struct place_point){ start_ns, place };
+	int64_t *starts_ns = tsi_arena_reserve(w->arena, thread->starts_ns, &thread->start_capacity,
+					       count + 1, sizeof(*thread->starts_ns));
+	thread->starts_ns = starts_ns ? starts_ns : thread->starts_ns;
+	uint32_t *point = tsi_arena_push(w->arena, &thread->numbers, &thread->count,
+					 &thread->number_capacity, sizeof(*point));
+	if (!point)
+		return;
+	*point = number;
+	starts_ns[count] = start_ns;
 }
 
 static struct place current(const struct place_walk *w)
@@ -78,7 +85,7 @@ static void close_until(struct place_walk *w, struct thread_places *thread, int6
 	while (w->depth && w->stack[w->depth - 1].end_ns <= t_ns) {
 		int64_t end_ns = w->stack[--w->depth].end_ns;
 
-		note_point(w, thread, end_ns, current(w));
+		note_point(w, thread, end_ns, w->depth ? w->stack[w->depth - 1].number : 0);
 	}
 }
 
@@ -88,12 +95,13 @@ static struct open_place *open_place(struct place_walk *w, struct thread_places 
 {
 	if (w->depth && w->stack[w->depth - 1].end_ns < end_ns)
 		end_ns = w->stack[w->depth - 1].end_ns;
+	uint32_t number = number_of(w, place);
 	struct open_place *open =
 		tsi_arena_push(&w->scratch, &w->stack, &w->depth, &w->capacity, sizeof(*open));
-	if (!open)
+	if (!open || number == UINT32_MAX)
 		return NULL;
-	*open = (struct open_place){ .end_ns = end_ns, .place = place };
-	note_point(w, thread, start_ns, place);
+	*open = (struct open_place){ .end_ns = end_ns, .place = place, .number = number };
+	note_point(w, thread, start_ns, number);
 	return open;
 }
 
@@ -506,7 +514,9 @@ static void fill_places(struct place_walk *w, struct places *places,
 	places->counts_all = tsi_places_count_all(timeline);
 	places->threads =
 		tsi_arena_new(w->arena, w->trace->host_track_count, sizeof(*places->threads));
-	if (!tsi_module_tree_init(&w->tree, places, w->arena, &w->scratch)) {
+	places->numbered.arena = w->arena;
+	if (number_of(w, (struct place){ 0 }) ||
+	    !tsi_module_tree_init(&w->tree, places, w->arena, &w->scratch)) {
 		w->tree.has_failed = true;
 		return;
 	}
@@ -543,21 +553,21 @@ struct place tsi_place_near(const struct places *places, uint32_t track, int64_t
 	if (track >= places->timeline->trace->host_track_count)
 		return (struct place){ 0 };
 	const struct thread_places *thread = &places->threads[track];
-	const struct place_point *points = thread->points;
+	const int64_t *starts_ns = thread->starts_ns;
 	size_t low = near[track], high = thread->count;
 
-	if (low && points[low - 1].start_ns > t_ns) {
+	if (low && starts_ns[low - 1] > t_ns) {
 		high = low - 1;
 		low = 0;
 	} else {
 		size_t soon = high - low > NEAR_COUNT ? low + NEAR_COUNT : high;
-		while (low < soon && points[low].start_ns <= t_ns)
+		while (low < soon && starts_ns[low] <= t_ns)
 			low++;
 		high = low < soon ? low : high;
 	}
-	TSI_BISECT(low, high, points[middle].start_ns <= t_ns);
+	TSI_BISECT(low, high, starts_ns[middle] <= t_ns);
 	near[track] = low;
-	return low ? points[low - 1].place : (struct place){ 0 };
+	return tsi_place_numbered(places, low ? thread->numbers[low - 1] : 0);
 }
 
 int64_t tsi_place_next(const struct places *places, uint32_t track, int64_t t_ns, size_t *near)
@@ -567,5 +577,5 @@ int64_t tsi_place_next(const struct places *places, uint32_t track, int64_t t_ns
 	(void)tsi_place_near(places, track, t_ns, near);
 	const struct thread_places *thread = &places->threads[track];
 
-	return near[track] < thread->count ? thread->points[near[track]].start_ns : INT64_MAX;
+	return near[track] < thread->count ? thread->starts_ns[near[track]] : INT64_MAX;
 }

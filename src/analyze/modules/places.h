@@ -3,6 +3,7 @@
 #define TSCOPE_ANALYZE_MODULES_PLACES_H
 
 #include "base/arena.h"
+#include "base/pair_set.h"
 #include "timeline/timeline.h"
 
 struct graph_join; /* analyze/ops/graph_join.h */
@@ -47,15 +48,15 @@ struct module_node {
 	int64_t call_count, repeated_count;
 };
 
-/* From start_ns on, up to the next one, the thread is there. */
-struct place_point {
-	int64_t start_ns;
-	struct place place;
-};
-
+/*
+ * From a start on, up to the next one, the thread is in a place: points are many and places few, so
+ * that a point has the number of its place.
+ */
 struct thread_places {
-	struct place_point *points; /* by start; no two start together */
-	size_t count, capacity;
+	int64_t *starts_ns; /* ascending; no two are equal */
+	uint32_t *numbers;  /* for tsi_place_numbered() */
+	size_t count;       /* of both */
+	size_t start_capacity, number_capacity;
 	bool has_modules, has_sources;
 };
 
@@ -65,6 +66,7 @@ struct places {
 	size_t node_count;
 	unsigned sources;     /* enum module_source, those that say anything */
 	uint32_t *path_nodes; /* by id of a text that says a path: node + 1; NULL: no such texts */
+	struct pair_set numbered;      /* places of threads; 0 is nowhere */
 	struct thread_places *threads; /* by host track */
 	/* Nodes of the backward pass, and of them those whose forward operator is not known. */
 	int64_t backward_count, unknown_count;
@@ -80,6 +82,13 @@ struct places {
  */
 const struct places *tsi_places_new(const struct tscope_timeline *timeline,
 				    const struct graph_join *join, struct arena *arena);
+
+static inline struct place tsi_place_numbered(const struct places *places, uint32_t number)
+{
+	const struct pair *pair = &places->numbered.pairs[number];
+
+	return (struct place){ pair->second / 2, pair->first, pair->second % 2 };
+}
 
 /* Where the work of a device's row was launched, or captured; near: as for tsi_place_near(). */
 struct place tsi_place_of_device(const struct places *places, uint32_t row, size_t *near);

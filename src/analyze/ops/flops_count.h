@@ -43,11 +43,7 @@ struct op_calls {
 	int64_t varied_count;
 	double varied_flops, varied_bytes;
 	bool has_experts; /* its work is that of tsi_experts_within() */
-};
-
-/* FLOPs and bytes (NAN: not known) of one call. */
-struct call_work {
-	double flops, bytes;
+	uint32_t noted;   /* index in out->call_works of the last call's work + 1; 0: none */
 };
 
 /*
@@ -176,7 +172,8 @@ static inline void tsi_flops_move(struct flops_count *c, const struct counted_op
 }
 
 /* Keeps a counted call, for the places that it is in. row: its own, or a kernel of its graph. */
-void tsi_flops_note_call(struct flops_count *c, uint32_t row, struct call_work work);
+void tsi_flops_note_call(struct flops_count *c, uint32_t index, uint32_t row,
+			 struct call_work work);
 
 /* The step whose window holds t, or NO_ROW. O(1) where the last question had the same answer. */
 static inline uint32_t tsi_flops_step_at(struct flops_count *c, int64_t t_ns)

@@ -68,7 +68,7 @@ static uint32_t count_call(struct graph_counter *g, uint32_t op, uint32_t row, i
 	tsi_flops_vary(&c->calls[index], work);
 	c->out->all.flops += work.flops;
 	tsi_flops_move(c, counted, g->step, work);
-	tsi_flops_note_call(c, row, work);
+	tsi_flops_note_call(c, index, row, work);
 	if (g->step == NO_ROW)
 		return index;
 	c->out->steps[g->step].flops += work.flops;

@@ -137,14 +137,24 @@ static void note_again(struct flops_count *c, const struct op_node *node)
 		*again = (struct sort_pair){ node->row, node->index };
 }
 
-void tsi_flops_note_call(struct flops_count *c, uint32_t row, struct call_work work)
+void tsi_flops_note_call(struct flops_count *c, uint32_t index, uint32_t row, struct call_work work)
 {
 	struct trace_flops *out = c->out;
+	uint32_t *noted = &c->calls[index].noted;
+
+	if (*noted == 0 || memcmp(&out->call_works[*noted - 1], &work, sizeof(work)) != 0) {
+		struct call_work *added =
+			tsi_arena_push(&out->memory, &out->call_works, &out->call_work_count,
+				       &out->call_work_capacity, sizeof(*added));
+		if (!added)
+			return;
+		*added = work;
+		*noted = (uint32_t)out->call_work_count;
+	}
 	struct counted_call *call = tsi_arena_push(&out->memory, &out->calls, &out->call_count,
 						   &out->call_capacity, sizeof(*call));
 	if (call)
-		*call = (struct counted_call){ row, work.flops,
-					       isnan(work.bytes) ? 0 : work.bytes };
+		*call = (struct counted_call){ row, *noted - 1 };
 }
 
 static void count_op(struct flops_count *c, struct op_node *node)
@@ -171,7 +181,7 @@ static void count_op(struct flops_count *c, struct op_node *node)
 	if (node->place == PLACE_AGAIN)
 		note_again(c, node);
 	if (c->trace->has_places)
-		tsi_flops_note_call(c, node->row, work);
+		tsi_flops_note_call(c, node->index, node->row, work);
 }
 
 /*

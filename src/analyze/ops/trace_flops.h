@@ -66,10 +66,15 @@ struct uncounted_kernel {
 	int64_t count, total_ns;
 };
 
-/* One call that was counted. */
+/* One call that was counted. Most calls of an operator share their work. */
 struct counted_call {
 	uint32_t row;
-	double flops, bytes; /* bytes: 0 where not known */
+	uint32_t work; /* index in call_works */
+};
+
+/* FLOPs and bytes of one call. */
+struct call_work {
+	double flops, bytes; /* bytes: NAN where not known */
 };
 
 /* Bytes read and written by a step's matrix products and attention. */
@@ -88,7 +93,8 @@ struct trace_flops {
 	struct counted_op *ops; /* in the order of the trace */
 	size_t op_count;
 	struct counted_call *calls; /* of ops; where the trace has places only */
-	size_t call_count, call_capacity;
+	struct call_work *call_works;
+	size_t call_count, call_capacity, call_work_count, call_work_capacity;
 	struct uncounted_kernel *uncounted;
 	size_t uncounted_count;
 	struct step_flops *steps;      /* by step of the timeline, over all devices */
