@@ -45,7 +45,8 @@ struct tscope_analysis_options {
 	const char *stack_filter; /* ... from stacks with this text; NULL: all */
 	/*
 	 * Figures that few reports show are computed when they are asked for: then one thread at
-	 * a time may read the analysis, and of a trace that is still open.
+	 * a time may read the analysis, and of a trace that is still open. A run keeps its trace
+	 * open where there is only one.
 	 */
 	bool on_demand;
 	enum tscope_grouping by;

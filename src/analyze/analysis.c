@@ -376,9 +376,14 @@ static void keep_sheet(struct keeper *keeper, struct fact_sheet *sheet)
 enum tscope_status tsi_analysis_complete(const struct tscope_analysis *analysis,
 					 struct tscope_error *err)
 {
-	for (size_t i = 0; analysis->waiting && i < tscope_analyzer_count(); i++)
-		(void)own_sheet(analysis, i, TSCOPE_WHOLE_TRACE);
-	return tsi_analysis_status(analysis, err);
+	enum tscope_status status = TSCOPE_OK;
+
+	for (; analysis && status == TSCOPE_OK; analysis = analysis->before) {
+		for (size_t i = 0; analysis->waiting && i < tscope_analyzer_count(); i++)
+			(void)own_sheet(analysis, i, TSCOPE_WHOLE_TRACE);
+		status = tsi_analysis_status(analysis, err);
+	}
+	return status;
 }
 
 enum tscope_status tsi_analysis_detach(struct tscope_analysis *analysis, struct tscope_error *err)

@@ -40,7 +40,7 @@ void tsi_analysis_attach_secondary(struct tscope_analysis *analysis,
 /* The steps of the trace that the analysis was made of. */
 const struct step_series *tsi_analysis_steps(const struct tscope_analysis *analysis);
 
-/* Runs the analyzers that still wait to be asked. */
+/* Runs the analyzers that still wait to be asked, of those before it, too. */
 TSI_MUST_CHECK
 enum tscope_status tsi_analysis_complete(const struct tscope_analysis *analysis,
 					 struct tscope_error *err);

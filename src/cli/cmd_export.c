@@ -335,7 +335,7 @@ static enum exit_code export_tables(const struct options *options)
 
 	if (path == options->tables && !tables_load_sqlite(path))
 		return EXIT_CODE_OUTPUT;
-	code = load_runs(&loaded, options);
+	code = load_runs(&loaded, options, false);
 	if (loaded)
 		code = worse(code, tables_export(loaded, options));
 	tscope_runs_free(loaded);

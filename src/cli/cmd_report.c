@@ -135,7 +135,7 @@ static enum exit_code run_report(const struct options *options)
 		print_facts();
 		return EXIT_CODE_OK;
 	}
-	code = load_runs(&loaded, options);
+	code = load_runs(&loaded, options, true);
 	if (loaded && !has_rank(loaded, &options->rank)) {
 		say_ranks(loaded, &options->rank);
 		code = EXIT_CODE_USAGE;

@@ -250,7 +250,7 @@ enum exit_code load_run(struct tscope_run **run, const struct options *options)
 	return status == TSCOPE_OK ? judge_run(*run, options) : code;
 }
 
-enum exit_code load_runs(struct tscope_runs **runs, const struct options *options)
+enum exit_code load_runs(struct tscope_runs **runs, const struct options *options, bool on_demand)
 {
 	struct left_out left_out = { 0 };
 	struct loading loading;
@@ -259,6 +259,7 @@ enum exit_code load_runs(struct tscope_runs **runs, const struct options *option
 
 	*runs = NULL;
 	begin(&loading, options);
+	loading.options.analysis.on_demand = on_demand;
 	status = tscope_runs_open(runs, loading.paths, loading.path_count, &loading.options,
 				  &loading.err);
 	code = end(&loading, status);

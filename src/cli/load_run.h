@@ -12,8 +12,8 @@
  */
 enum exit_code load_run(struct tscope_run **run, const struct options *options);
 
-/* As above, for folders that may hold several runs. */
-enum exit_code load_runs(struct tscope_runs **runs, const struct options *options);
+/* As above, for folders that may hold several runs; on_demand: tscope_analysis_options. */
+enum exit_code load_runs(struct tscope_runs **runs, const struct options *options, bool on_demand);
 
 /* The options for reading a run. */
 struct tscope_run_options load_run_options(const struct options *options);

@@ -67,12 +67,16 @@ static void compose(struct doc *doc, const struct report_subject *subject,
 		tsi_compose_diff(doc, subject->diff, options);
 }
 
-static enum tscope_status run_status(const struct report_subject *subject, struct tscope_error *err)
+/* all: what a run computes when it is asked for is computed before any of it is written. */
+static enum tscope_status run_status(const struct report_subject *subject, bool all,
+				     struct tscope_error *err)
 {
 	const struct tscope_runs *runs = subject->runs ? subject->runs->runs : NULL;
 	enum tscope_status status = TSCOPE_OK;
 
-	if (subject->run)
+	if (subject->run && all)
+		status = tsi_analysis_complete(tscope_run_analysis(subject->run->run), err);
+	if (subject->run && status == TSCOPE_OK)
 		status = tscope_run_status(subject->run->run, err);
 	for (size_t i = 0; runs && status == TSCOPE_OK && i < tscope_runs_count(runs); i++)
 		status = tscope_run_status(tscope_runs_get(runs, i), err);
@@ -83,7 +87,7 @@ static enum tscope_status run_status(const struct report_subject *subject, struc
 static enum tscope_status analyses_status(const struct report_subject *subject, bool all,
 					  struct tscope_error *err)
 {
-	enum tscope_status status = run_status(subject, err);
+	enum tscope_status status = run_status(subject, all, err);
 
 	for (size_t i = 0; status == TSCOPE_OK && subject->traces && i < subject->count; i++)
 		status = all ? tsi_analysis_complete(subject->traces[i].analysis, err)
@@ -135,7 +139,7 @@ static enum tscope_status write_subject(FILE *out, const struct report_subject *
 	if (reporter->write_facts && status == TSCOPE_OK)
 		reporter->write_facts(out, subject, options);
 	if (status == TSCOPE_OK)
-		status = run_status(subject, err);
+		status = run_status(subject, false, err);
 	if (status == TSCOPE_OK && ferror(out))
 		return tsi_fail(err, TSCOPE_E_WRITE, "cannot write the report");
 	return status;

@@ -35,10 +35,13 @@ struct loaded {
 	struct step_series steps;
 	struct metric_log metrics; /* of a source of metrics; else zero */
 	/*
-	 * Analysis of a trace or a memory file, closed by now; else NULL. With many mapped
+	 * Analysis of a trace or a memory file, mostly closed by now; else NULL. With many mapped
 	 * traces it is read on demand: tsi_loaded_analyse().
 	 */
 	struct tscope_analysis *analysis;
+	/* A trace that facts may still be asked of (load.stays_open), or NULL. */
+	struct tscope_trace *trace;
+	struct tscope_timeline *timeline;
 	struct rank_frame saved_facts; /* of one that may be read when it is asked for; or zero */
 	enum tscope_memory_kind memory_kind; /* of a file about memory */
 	struct memory_steps memory_steps;    /* of statistics of memory; else zero */
@@ -76,6 +79,7 @@ struct load {
 	const struct rank_filter *only; /* the rank of a merged trace that is read; or NULL: all */
 	bool keeps_log;                 /* of a trace: there are others to compare it with */
 	bool keeps_graphs;              /* of a capture: for those that replay its graphs */
+	bool stays_open; /* of a trace: facts that few reports show are computed when asked for */
 	/* Logs of graphs that the trace replays; they must outlive the loading. */
 	const struct graph_log *const *graphs;
 	size_t graph_log_count;

@@ -20,6 +20,8 @@
 void tsi_loaded_deinit(struct loaded *loaded)
 {
 	tscope_analysis_free(loaded->analysis);
+	tscope_timeline_free(loaded->timeline);
+	tscope_trace_free(loaded->trace);
 	tsi_steps_deinit(&loaded->steps);
 	tsi_metric_log_deinit(&loaded->metrics);
 	tsi_memory_steps_deinit(&loaded->memory_steps);
@@ -28,6 +30,8 @@ void tsi_loaded_deinit(struct loaded *loaded)
 	tsi_graph_log_free(loaded->graphs);
 	tsi_arena_deinit(&loaded->texts);
 	loaded->analysis = NULL;
+	loaded->timeline = NULL;
+	loaded->trace = NULL;
 	loaded->graphs = NULL;
 }
 

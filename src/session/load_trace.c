@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a trace of a run. It goes its whole path (trace, timeline, facts) and is closed again;
- * its facts and its steps stay.
+ * Reads a trace of a run. It goes its whole path (trace, timeline, facts) and, unless it is the
+ * only one, is closed again; its facts and its steps stay.
  */
 #include "session/load.h"
 
@@ -155,6 +155,10 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct load
 	}
 	if (status == TSCOPE_OK && load->keeps_graphs)
 		status = tsi_graph_log_new(&loaded->graphs, trace, timeline, err);
+	if (status == TSCOPE_OK && load->stays_open) {
+		loaded->timeline = timeline;
+		return TSCOPE_OK;
+	}
 	if (status == TSCOPE_OK)
 		status = tsi_analysis_detach(loaded->analysis, err);
 	tscope_timeline_free(timeline);
@@ -182,6 +186,9 @@ enum tscope_status tsi_load_trace(struct loaded *loaded, const struct load *load
 		if (loaded->merged.rank_count < 2)
 			status = analyze_trace(loaded, load, trace, options, err);
 	}
-	tscope_trace_free(trace);
+	if (loaded->timeline)
+		loaded->trace = trace;
+	else
+		tscope_trace_free(trace);
 	return status;
 }

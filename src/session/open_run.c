@@ -139,8 +139,11 @@ static enum tscope_status gather(struct tscope_run *run, struct session *session
 static void take_loaded(struct tscope_run *run)
 {
 	run->owns_loaded = true;
-	for (size_t i = 0; i < run->members.read_count; i++)
+	for (size_t i = 0; i < run->members.read_count; i++) {
 		run->members.loads[i]->loaded = NULL;
+		if (run->members.loaded[i]->trace)
+			run->waiting = run->members.loaded[i]->analysis;
+	}
 }
 
 /* ---- analyze ---- */

@@ -268,6 +268,8 @@ struct tscope_run {
 	struct tscope_analysis_options analysis_options;
 	bool is_named;    /* as tscope_run_is_named() */
 	bool owns_loaded; /* members.loaded; else they are the session's */
+	/* Facts of the trace that is still open, some to be computed when asked for; or NULL. */
+	const struct tscope_analysis *waiting;
 };
 
 void tsi_saved_run_free(struct tscope_run *run); /* what it has of a saved report */

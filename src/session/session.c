@@ -134,6 +134,8 @@ enum tscope_status tsi_session_read(struct run_sources *ret, struct session *ses
 	struct arena *arena = &session->arena;
 	struct load **wanted = tsi_arena_new(arena, files->count, sizeof(struct load *));
 	bool keeps_log = has_several_traces(files);
+	bool stays_open =
+		session->options->analysis.on_demand && !has_several_traces(&session->found);
 	size_t wanted_count = 0;
 
 	*ret = (struct run_sources){ 0 };
@@ -152,7 +154,11 @@ enum tscope_status tsi_session_read(struct run_sources *ret, struct session *ses
 		if (is_read(&reading->whole, file))
 			continue;
 		forget(reading);
-		reading->whole = (struct load){ .file = *file, .keeps_log = keeps_log };
+		reading->whole = (struct load){
+			.file = *file,
+			.keeps_log = keeps_log,
+			.stays_open = stays_open,
+		};
 		wanted[wanted_count++] = &reading->whole;
 	}
 	enum tscope_status status = tsi_arena_status(arena, err);

@@ -109,6 +109,8 @@ enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope
 {
 	const struct tscope_error *failure = run->ranks.failure;
 
+	if (run->waiting && tsi_analysis_status(run->waiting, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	if (!failure || failure->status == TSCOPE_OK)
 		return tsi_arena_status(run->notes.arena, err);
 	if (err)

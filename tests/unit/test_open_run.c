@@ -511,3 +511,39 @@ TEST(test_ranks_when_asked)
 		tscope_run_free(run);
 	}
 }
+
+/* A trace that is the only one stays open for figures that few reports show. */
+TEST(test_figures_when_asked)
+{
+	static const struct tscope_run_options options = { .trace = { .thread_count = 1 },
+							   .analysis = { .on_demand = true } };
+	struct alloc_sweep sweep = { .is_one_thread = true };
+	struct tscope_value value;
+	size_t json;
+
+	assert_true(tscope_report_format_parse("json", &json));
+	while (alloc_sweep_next(&sweep)) {
+		struct tscope_run *run = must_open("serving_eager.json", &options);
+
+		alloc_sweep_start(&sweep);
+		assert_true(tscope_analysis_find(tscope_run_analysis(run), "blocks.device_ns",
+						 &value, NULL));
+		alloc_sweep_check(&sweep, tscope_run_status(run, &sweep.err));
+		if (sweep.has_failed)
+			assert_int_equal(tscope_report_write_run(
+						 stderr, &(struct tscope_run_report){ .run = run },
+						 &(struct tscope_report_options){ .format = json },
+						 NULL),
+					 TSCOPE_E_NOMEM);
+		tscope_run_free(run);
+	}
+	assert_int_equal(value.integer, 902234);
+
+	/* Those of several traces are computed while each is open. */
+	struct tscope_run *run = must_open("ranks_pipeline", &options);
+	struct tscope_run *complete = must_open("ranks_pipeline", NULL);
+	assert_int_equal(fact(tscope_run_analysis(run), "blocks.repeated_ns").integer,
+			 fact(tscope_run_analysis(complete), "blocks.repeated_ns").integer);
+	tscope_run_free(complete);
+	tscope_run_free(run);
+}
