@@ -68,6 +68,9 @@ struct analysis_scope {
 	 * none.
 	 */
 	const struct tscope_analysis *const *rank_memory;
+	/* At the level of the rank: its traces, in order; NULL for one that has no analysis. */
+	const struct tscope_analysis *const *windows;
+	size_t window_count;
 	/* A memory file, and an earlier one to compare with or NULL. At other levels both NULL. */
 	const struct tscope_memory *memory, *earlier;
 	const struct tscope_hang *hang;      /* dumps; else NULL */

@@ -288,16 +288,18 @@ struct tscope_subject *tsi_rule_subject(struct rule_context *ctx)
 	return &ctx->subject;
 }
 
-void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration_ns)
+void tsi_rule_place_in(struct rule_context *ctx, const char *path, int64_t start_ns,
+		       int64_t duration_ns)
 {
 	assert(ctx->has_fired);
 	if (ctx->place_count == TSCOPE_MAX_PLACES)
 		return;
-	ctx->places[ctx->place_count++] = (struct tscope_place){
-		tsi_rule_text(ctx, "integrity.path"),
-		start_ns,
-		duration_ns,
-	};
+	ctx->places[ctx->place_count++] = (struct tscope_place){ path, start_ns, duration_ns };
+}
+
+void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration_ns)
+{
+	tsi_rule_place_in(ctx, tsi_rule_text(ctx, "integrity.path"), start_ns, duration_ns);
 }
 
 /* "src/model.py(41): forward", "forward (src/model.py:41)": how much is before the folders' end. */

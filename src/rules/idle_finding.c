@@ -251,6 +251,14 @@ static struct caller_text describe_caller(const struct rule_context *ctx,
 	return text;
 }
 
+/* A rank's steps may be of several traces, its sources are those of the longest. */
+static bool is_of_one_trace(const struct rule_context *ctx)
+{
+	double steps = tsi_rule_real(ctx, "steps.count");
+
+	return steps > 0 && tsi_rule_real(ctx, "budget.step_count") > steps;
+}
+
 /* The title has said the line. */
 static void put_caller(struct rule_context *ctx, size_t row)
 {
@@ -260,6 +268,8 @@ static void put_caller(struct rule_context *ctx, size_t row)
 	subject->module = known(tsi_rule_cell_text(ctx, CALLERS, row, "module"));
 	if (subject->module)
 		tsi_rule_detail(ctx, "in %.120s", subject->module);
+	if (is_of_one_trace(ctx))
+		tsi_rule_detail(ctx, "the line is that of one trace of several");
 }
 
 static bool is_claimed_gap(const struct rule_context *ctx, const struct idle_claim *claim,
@@ -306,8 +316,10 @@ static void describe_gaps(struct rule_context *ctx, const struct idle_claim *cla
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++) {
 		if (!is_claimed_gap(ctx, claim, row))
 			continue;
-		tsi_rule_place(ctx, cell_number(ctx, row, "start_ns"),
-			       cell_number(ctx, row, "duration_ns"));
+		const char *path = tsi_rule_cell_text(ctx, GAPS, row, "path");
+		tsi_rule_place_in(ctx, *path ? path : tsi_rule_text(ctx, "integrity.path"),
+				  cell_number(ctx, row, "start_ns"),
+				  cell_number(ctx, row, "duration_ns"));
 		if (!is_first)
 			continue;
 		is_first = false;
@@ -317,14 +329,6 @@ static void describe_gaps(struct rule_context *ctx, const struct idle_claim *cla
 		subject->call = known(tsi_rule_cell_text(ctx, GAPS, row, "call"));
 		tsi_rule_site(ctx, GAPS, row, "the longest gap");
 	}
-}
-
-/* A rank's steps may be of several traces, its tables are of the longest. */
-static bool is_of_one_trace(const struct rule_context *ctx)
-{
-	double steps = tsi_rule_real(ctx, "steps.count");
-
-	return steps > 0 && tsi_rule_real(ctx, "budget.step_count") > steps;
 }
 
 void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
@@ -337,8 +341,6 @@ void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 	}
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	describe_gaps(ctx, claim);
-	if (is_of_one_trace(ctx))
-		tsi_rule_detail(ctx, "names and places are of one trace of several");
 }
 
 bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, const char *before,

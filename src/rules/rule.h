@@ -156,6 +156,9 @@ void tsi_rule_confidence(struct rule_context *ctx, enum tscope_confidence confid
 struct tscope_subject *tsi_rule_subject(struct rule_context *ctx);
 /* A place to look at, the worst first; more than TSCOPE_MAX_PLACES are dropped. */
 void tsi_rule_place(struct rule_context *ctx, int64_t start_ns, int64_t duration_ns);
+/* As above, in another of the traces that the steps are made of. */
+void tsi_rule_place_in(struct rule_context *ctx, const char *path, int64_t start_ns,
+		       int64_t duration_ns);
 /* Adds the place of a row of "max_start_ns" and "max_ns"; nothing if these are absent. */
 void tsi_rule_longest(struct rule_context *ctx, const char *table, size_t row);
 /*

@@ -39,6 +39,10 @@ static void join_windows(const struct joining *joining, size_t first, size_t end
 	struct run_rank *rank = &joining->ranks->ranks[joining->ranks->count - 1];
 	size_t most = 0;
 
+	rank->windows = tsi_arena_new(joining->notes->arena, end - first, sizeof(*rank->windows));
+	rank->analyses = tsi_arena_new(joining->notes->arena, end - first, sizeof(*rank->analyses));
+	if (!rank->windows || !rank->analyses)
+		return;
 	for (size_t i = first; i < end; i++) {
 		struct loaded *loaded = tsi_member(joining->members, i);
 		size_t count = tsi_count_timed(&loaded->steps);
@@ -47,6 +51,7 @@ static void join_windows(const struct joining *joining, size_t first, size_t end
 			tsi_keep_secondary(rank, loaded);
 			continue;
 		}
+		rank->windows[rank->window_count++] = loaded;
 		take_description(windows, &loaded->steps);
 		tsi_steps_append(windows, &loaded->steps);
 		if (count >= most) {
@@ -187,6 +192,7 @@ enum tscope_status tsi_join_ranks(struct run_ranks *ret, const struct run_member
 	if (ret->count == 0)
 		add_memory_ranks(&joining);
 	join_memory(&joining);
+	status = tsi_arena_status(notes->arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && i < ret->count; i++)
 		status = tsi_steps_status(&ret->series[i], err);
 	return status;

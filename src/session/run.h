@@ -112,7 +112,10 @@ struct run_memory {
 };
 
 struct run_rank {
-	struct loaded *trace; /* its longest window, or NULL */
+	struct loaded *trace;    /* its longest window, or NULL */
+	struct loaded **windows; /* all traces that its steps are made of, in order */
+	size_t window_count;
+	const struct tscope_analysis **analyses; /* of them, once somebody asks for `analysis` */
 	/* By depth, the longest of the traces that the steps are not made of; or NULL. */
 	struct loaded *secondary[DEPTH_COUNT];
 	struct run_memory memory;

@@ -56,8 +56,10 @@ int64_t tscope_run_rank_number(const struct tscope_run *run, size_t rank)
 /* Reads what was saved of its traces. */
 static enum tscope_status read_rank(const struct run_rank *rank, struct tscope_error *err)
 {
-	enum tscope_status status = rank->trace ? tsi_loaded_analyse(rank->trace, err) : TSCOPE_OK;
+	enum tscope_status status = TSCOPE_OK;
 
+	for (size_t i = 0; i < rank->window_count && status == TSCOPE_OK; i++)
+		status = tsi_loaded_analyse(rank->windows[i], err);
 	for (size_t depth = 0; depth < DEPTH_COUNT && status == TSCOPE_OK; depth++)
 		if (rank->secondary[depth])
 			status = tsi_loaded_analyse(rank->secondary[depth], err);
@@ -71,10 +73,14 @@ static enum tscope_status analyze_rank(const struct tscope_run *run, size_t inde
 	struct analysis_scope scope = {
 		.steps = &run->ranks.series[index],
 		.rank_memory = rank->memory.by_kind,
+		.windows = rank->analyses,
+		.window_count = rank->window_count,
 		.options = &run->analysis_options,
 	};
 	enum tscope_status status = read_rank(rank, err);
 
+	for (size_t i = 0; i < rank->window_count; i++)
+		rank->analyses[i] = rank->windows[i]->analysis;
 	if (status == TSCOPE_OK)
 		status = tsi_analyze_level(&rank->analysis, LEVEL_RANK, &scope,
 					   rank->trace ? rank->trace->analysis : NULL, err);
@@ -101,8 +107,8 @@ void tscope_run_forget_rank(const struct tscope_run *run, size_t rank)
 		return;
 	tscope_analysis_free(run->ranks.ranks[rank].analysis);
 	run->ranks.ranks[rank].analysis = NULL;
-	if (run->ranks.ranks[rank].trace)
-		tsi_loaded_forget_analysis(run->ranks.ranks[rank].trace);
+	for (size_t i = 0; i < run->ranks.ranks[rank].window_count; i++)
+		tsi_loaded_forget_analysis(run->ranks.ranks[rank].windows[i]);
 }
 
 enum tscope_status tscope_run_status(const struct tscope_run *run, struct tscope_error *err)

@@ -4,6 +4,8 @@
  * tell the batches. Each case writes its traces into a folder of its own, which is the current one:
  * "path: steps, at" lines make a trace with that many steps of 1 ms, at that many ms after the
  * first; a path that ends in .csv makes metrics of steps 0 and 1.
+ *
+ * And tables that hold rows of all windows.
  */
 #include <tscope/tscope.h>
 
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "base/attributes.h"
 #include "check.h"
 #include "test_folder.h"
@@ -107,4 +110,70 @@ TEST(steps_are_numbered)
 		check_run(i);
 		assert_int_equal(leave_folder(state), 0);
 	}
+}
+
+/* A step of 1 ms: Python, then from `idle_us` on an operator of 20 us that launches a kernel. */
+static void put_step(const char *path, int number, int idle_us, const char *op)
+{
+	char text[2048];
+	int start_us = number * 1000, op_us = start_us + idle_us;
+
+	snprintf(
+		text, sizeof(text),
+		"{\"baseTimeNanoseconds\": 1700000000000000000, \"traceEvents\": [\n"
+		"{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", "
+		"\"pid\": 1, \"tid\": 1, \"ts\": %d, \"dur\": 1000},\n"
+		"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", \"pid\": 1, \"tid\": 1, "
+		"\"ts\": %d, \"dur\": 20},\n"
+		"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", "
+		"\"pid\": 1, \"tid\": 1, \"ts\": %d, \"dur\": 5, \"args\": {\"correlation\": 7}},\n"
+		"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, "
+		"\"ts\": %d, \"dur\": %d, \"args\": {\"device\": 0, \"correlation\": 7}}]}\n",
+		number, start_us, op, op_us, op_us, op_us + 5, 995 - idle_us);
+	put_file(path, text);
+}
+
+static void check_row(const struct tscope_analysis *analysis, const char *table, size_t row,
+		      const char *columns, const char *expected)
+{
+	struct table_view view = tsi_lookup_table(analysis, table);
+	char found[256] = "", column[32];
+	size_t used = 0;
+
+	for (int read; sscanf(columns, "%31s%n", column, &read) == 1; columns += read) {
+		struct tscope_value cell = tsi_table_find(&view, row, column);
+		used += (size_t)(cell.kind == TSCOPE_VALUE_TEXT
+					 ? snprintf(found + used, sizeof(found) - used, "%s%s",
+						    used ? " " : "", cell.text)
+					 : snprintf(found + used, sizeof(found) - used,
+						    "%s%" PRId64, used ? " " : "", cell.integer));
+	}
+	assert_string_equal(found, expected);
+}
+
+/* 700, 100 and 300 us of Python in three steps: a third each of 700 and 400 by operator. */
+TEST(idle_time_is_that_of_all_windows)
+{
+	const char *path = ".";
+	struct tscope_run *run = NULL;
+	struct tscope_error err = { 0 };
+
+	assert_int_equal(enter_folder(state), 0);
+	put_step("a.json", 1, 700, "aten::add");
+	put_step("b.json", 2, 100, "aten::mm");
+	put_step("c.json", 3, 300, "aten::mm");
+	assert_int_equal(tscope_run_open(&run, &path, 1, NULL, &err), TSCOPE_OK);
+	const struct tscope_analysis *analysis = tscope_run_analysis(run);
+	check_row(analysis, "idle.gaps", 0, "cause duration_ns step path",
+		  "python 705000 1 ./a.json");
+	check_row(analysis, "idle.gaps", 1, "cause duration_ns step path",
+		  "python 305000 3 ./c.json");
+	check_row(analysis, "idle.gaps", 2, "cause duration_ns step path",
+		  "python 105000 2 ./b.json");
+	check_row(analysis, "idle.culprits", 0, "cause name ns_per_step count",
+		  "python before aten::add 233333 1");
+	check_row(analysis, "idle.culprits", 1, "cause name ns_per_step count",
+		  "python before aten::mm 133333 2");
+	tscope_run_free(run);
+	assert_int_equal(leave_folder(state), 0);
 }

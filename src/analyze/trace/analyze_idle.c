@@ -4,11 +4,16 @@
  * mean unmarked step of one device, so that steps and ranks compare. The causes sum to total_ns.
  */
 #include "analyze/facts.h"
+#include "analyze/lookup.h"
 #include "analyze/steps/step_lines.h"
 #include "analyze/trace/part_names.h"
 #include "analyze/trace/source_frame.h"
+#include "base/ckd.h"
 #include "base/sum.h"
 #include "model/trace/classify.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define CAUSE_FACT(id, name, line, meaning) TSI_FACT_DEF(, name "_ns", NS, meaning)
 #define FACTS(X)                                                                                   \
@@ -35,7 +40,8 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) IDLE_CAUSES(
 	  "file, line and function of Python meanwhile, where recorded: the innermost that is "    \
 	  "not PyTorch's or Python's own, if there is one")                                        \
 	X(GAP_MODULE, "module", TEXT,                                                              \
-	  "the innermost modules meanwhile, as the profiler names them: \"Block_3.Linear_7\"")
+	  "the innermost modules meanwhile, as the profiler names them: \"Block_3.Linear_7\"")     \
+	X(GAP_PATH, "path", TEXT, "its trace, where the steps are those of several")
 
 TSI_FACT_LIST(enum gap_column, gap_columns, GAP_COLUMNS);
 
@@ -219,6 +225,147 @@ static void add_culprits(const struct analysis_scope *scope, int64_t step_count,
 	}
 }
 
+/* ---- tables of several traces -------------------------------------------------------- */
+
+/* The trace whose next gap is the longest; window_count: no gap is left. */
+static size_t longest_head(const struct table_view *gaps, const size_t *heads, size_t window_count)
+{
+	size_t longest = window_count;
+	int64_t longest_ns = -1;
+
+	for (size_t i = 0; i < window_count; i++) {
+		if (heads[i] == gaps[i].row_count)
+			continue;
+		int64_t ns = tsi_table_cell(&gaps[i], heads[i], GAP_DURATION_NS).integer;
+		if (ns > longest_ns) {
+			longest_ns = ns;
+			longest = i;
+		}
+	}
+	return longest;
+}
+
+/* The longest gaps of all traces. */
+static void merge_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
+{
+	size_t count = scope->window_count, from;
+	struct table_view *gaps = tsi_arena_new(tsi_sheet_scratch(out), count, sizeof(*gaps));
+	size_t *heads = tsi_arena_new(tsi_sheet_scratch(out), count, sizeof(*heads));
+
+	if (!gaps || !heads)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (scope->windows[i])
+			gaps[i] = tsi_lookup_table(scope->windows[i], "idle.gaps");
+	for (size_t row = 0; row < MAX_LONG_GAPS; row++) {
+		from = longest_head(gaps, heads, count);
+		if (from == count)
+			return;
+		struct tscope_value *cells = tsi_table_row(out, GAPS_TABLE);
+		for (size_t column = 0; column < GAP_PATH; column++)
+			cells[column] = tsi_table_cell(&gaps[from], heads[from], column);
+		cells[GAP_PATH] = tsi_lookup(scope->windows[from], "integrity.path");
+		heads[from]++;
+	}
+}
+
+struct culprit {
+	const char *cause, *kind, *name;
+	int64_t ns, count; /* sums over devices and steps */
+};
+
+struct culprits {
+	struct culprit *items;
+	size_t count, capacity;
+};
+
+static void collect_culprits(struct culprits *all, const struct tscope_analysis *window,
+			     struct arena *arena)
+{
+	struct table_view view = tsi_lookup_table(window, "idle.culprits");
+	int64_t step_count = tsi_lookup_int(window, "budget.step_count");
+
+	for (size_t row = 0; row < view.row_count; row++) {
+		struct culprit *item = tsi_arena_push(arena, &all->items, &all->count,
+						      &all->capacity, sizeof(*item));
+		if (!item)
+			return;
+		*item = (struct culprit){
+			.cause = tsi_table_text(&view, row, "cause"),
+			.kind = tsi_table_text(&view, row, "kind"),
+			.name = tsi_table_text(&view, row, "name"),
+			.count = tsi_table_cell(&view, row, CULPRIT_COUNT).integer,
+		};
+		if (tsi_ckd_mul(&item->ns, step_count,
+				tsi_table_cell(&view, row, CULPRIT_NS_PER_STEP).integer))
+			item->ns = INT64_MAX;
+	}
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct culprit *a = left, *b = right;
+	int order = strcmp(a->cause, b->cause);
+
+	if (!order)
+		order = strcmp(a->name, b->name);
+	return order ? order : strcmp(a->kind, b->kind);
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct culprit *a = left, *b = right;
+
+	return a->ns != b->ns ? (a->ns < b->ns ? 1 : -1) : by_name(left, right);
+}
+
+/* One item for each name of a cause. */
+static void join_culprits(struct culprits *all)
+{
+	size_t kept = 0;
+
+	qsort(all->items, all->count, sizeof(*all->items), by_name);
+	for (size_t i = 0; i < all->count; i++) {
+		if (kept && by_name(&all->items[kept - 1], &all->items[i]) == 0) {
+			tsi_sum(&all->items[kept - 1].ns, all->items[i].ns);
+			tsi_sum(&all->items[kept - 1].count, all->items[i].count);
+		} else {
+			all->items[kept++] = all->items[i];
+		}
+	}
+	all->count = kept;
+	qsort(all->items, all->count, sizeof(*all->items), by_time);
+}
+
+static void merge_culprits(const struct analysis_scope *scope, int64_t step_count,
+			   struct fact_sheet *out)
+{
+	struct culprits all = { 0 };
+
+	for (size_t i = 0; i < scope->window_count; i++)
+		if (scope->windows[i])
+			collect_culprits(&all, scope->windows[i], tsi_sheet_scratch(out));
+	if (!all.count)
+		return;
+	join_culprits(&all);
+	for (unsigned cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
+		const char *name = tsi_idle_cause_name((enum idle_cause)cause);
+		size_t rows = 0;
+		for (size_t i = 0; i < all.count && rows < MAX_CULPRITS; i++) {
+			const struct culprit *item = &all.items[i];
+			if (strcmp(item->cause, name) != 0)
+				continue;
+			struct tscope_value *cells = tsi_table_row(out, CULPRITS_TABLE);
+			cells[CULPRIT_CAUSE] = tsi_text(name);
+			cells[CULPRIT_KIND] = tsi_text(item->kind);
+			cells[CULPRIT_NAME] = tsi_text(item->name);
+			cells[CULPRIT_NS_PER_STEP] = tsi_mean(item->ns, step_count);
+			cells[CULPRIT_COUNT] = tsi_int(item->count);
+			rows++;
+		}
+	}
+}
+
 static void fill_idle(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct sums sums = { 0 };
@@ -237,6 +384,10 @@ static void fill_idle(const struct analysis_scope *scope, struct fact_sheet *out
 			tsi_fact_int(out, FRAME_COUNT, (int64_t)scope->trace->frame_count);
 		add_gaps(scope, out);
 		add_culprits(scope, sums.step_count, out);
+	}
+	if (scope->window_count > 1 && sums.step_count) {
+		merge_gaps(scope, out);
+		merge_culprits(scope, sums.step_count, out);
 	}
 	int64_t total_ns = 0;
 	for (unsigned i = 0; i < IDLE_CAUSE_COUNT; i++)
