@@ -2,8 +2,16 @@
 # bash: candidates come from the program; where it has none, files.
 _tscope()
 {
-	local candidates
-	mapfile -t candidates < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+	local candidates words=() i
+	# --format=json comes as three words.
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		if [ "${COMP_WORDS[i]}" != = ]; then
+			words+=("${COMP_WORDS[i]}")
+		elif [ "$i" -eq "$COMP_CWORD" ]; then
+			words+=("")
+		fi
+	done
+	mapfile -t candidates < <("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
 	COMPREPLY=("${candidates[@]%%$'\t'*}")
 }
 complete -o default -F _tscope tscope

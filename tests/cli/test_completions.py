@@ -25,23 +25,34 @@ CASES = [
     (["config", "rep"], {"report"}),
     (["config", "report", "--fo"], {"--format", "--force"}),
     (["trace", "a_t"], {"a_trace.json"}),
+    (["report", "--format=js"], {"--format=json"}),
+    (["report", "--fail-on=efficiency.mf"], {"--fail-on=efficiency.mfu"}),
+    (["report", "run", "--rank=", ], {"--rank=11"}),
+    (["report", "--config=a_t"], {"--config=a_trace.json"}),
 ]
 
+# Readline makes words of what is before an "=", of itself, and of what is behind it, if anything.
 BASH = """
 . "$1/tscope.bash"
 shift
 COMP_WORDS=(tscope "$@")
-COMP_CWORD=$#
+case ${@: -1} in
+--*=) COMP_WORDS[$#]=${COMP_WORDS[$#]%=} COMP_WORDS+=(=) ;;
+--*=*) COMP_WORDS+=(= "${COMP_WORDS[$#]#*=}") COMP_WORDS[$#]=${COMP_WORDS[$#]%%=*} ;;
+esac
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 _tscope
-[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "${@: -1}"))
+[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
+[ "$COMP_CWORD" -eq $# ] || COMPREPLY=("${COMPREPLY[@]/#/${COMP_WORDS[$#]}=}")
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 # The widgets of zsh's completion system, as far as ours uses them.
 ZSH = """
 folder=$1
 shift
-_describe() { print -l -- "${(@)candidates%%:*}" }
-_files() { print -l -- ${words[CURRENT]}*(N) }
+compset() { prefix=${words[CURRENT]%%=*}= }
+_describe() { print -l -- $prefix${^candidates%%:*} }
+_files() { print -l -- $prefix${^$(print -l -- ${words[CURRENT]#$prefix}*(N))} }
 run() { . $folder/_tscope }
 words=(tscope "$@")
 CURRENT=$#words
