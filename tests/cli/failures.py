@@ -163,6 +163,9 @@ def cases_of(runner, data, made, kinds, only):
             arguments = [*line.format(data=data, made=made).split(), *strictness, "--threads", "1"]
             for kind in kinds:
                 wholes[key] = runner.run(arguments, kind, 0)
+                if "(limit: memory-limit)" in wholes[key][3]:
+                    print(f"{key}: left out, since no disk here takes the file")
+                    break
                 if wholes[key][0] not in (0, 1):
                     sys.exit(f"{key}: {wholes[key][3]}")
                 cases += [(key, arguments, call, number) for call, count in wholes[key][4].items()
