@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# An image that holds the static program and nothing else (6 MB):
+# An image that holds the static program and nothing else (5 MB):
 #   docker build -t tscope . && docker run --rm -v "$PWD:/data:ro" tscope report /data/run
 FROM debian:12 AS build
 RUN apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \

@@ -103,6 +103,24 @@ enum tscope_status tsi_rank_writer_end(struct rank_writer *writer, struct tscope
 }
 
 #if HAVE_ZSTD
+/*
+ * Returns the bytes written, 0 if memory is short: there is room for all. The level itself has this
+ * strategy for most sizes; a static program has no other (cli/static.ld).
+ */
+static size_t compress(unsigned char *stored, size_t room, struct str plain)
+{
+	ZSTD_CCtx *compressor = ZSTD_createCCtx();
+	size_t bytes;
+
+	if (!compressor)
+		return 0;
+	ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+	ZSTD_CCtx_setParameter(compressor, ZSTD_c_strategy, ZSTD_dfast);
+	bytes = ZSTD_compress2(compressor, stored, room, plain.data, plain.length);
+	ZSTD_freeCCtx(compressor);
+	return ZSTD_isError(bytes) ? 0 : bytes;
+}
+
 enum tscope_status tsi_rank_writer_add(struct rank_writer *writer, enum rank_frame_kind kind,
 				       struct str plain, struct tscope_error *err)
 {
@@ -114,10 +132,9 @@ enum tscope_status tsi_rank_writer_add(struct rank_writer *writer, enum rank_fra
 
 	if (!frame)
 		return TSCOPE_E_NOMEM;
-	size_t stored =
-		ZSTD_compress(frame + FRAME_HEAD_BYTES, room, plain.data, plain.length, ZSTD_LEVEL);
-	if (ZSTD_isError(stored))
-		return tsi_fail_nomem(err); /* there is room for all: no other error is left */
+	size_t stored = compress(frame + FRAME_HEAD_BYTES, room, plain);
+	if (stored == 0)
+		return tsi_fail_nomem(err);
 	put_frame_head(frame, kind, stored, plain.length);
 	writer->count = before + FRAME_HEAD_BYTES + stored;
 	writer->frame_count++;
