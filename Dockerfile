@@ -7,8 +7,8 @@ RUN apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --
 	zlib1g-dev libzstd-dev liblz4-dev libyaml-dev libiberty-dev libsqlite3-dev
 COPY . /src
 RUN meson setup /build /src -Dstatic=true -Dtests=false -Ddebug=false && meson compile -C /build tscope:executable && \
-	strip /build/tscope
+	strip -o /usr/local/bin/tscope /build/tscope
 
 FROM scratch
-COPY --from=build /build/tscope /tscope
+COPY --from=build /usr/local/bin/tscope /tscope
 ENTRYPOINT ["/tscope"]
