@@ -127,7 +127,7 @@ TEST(test_whole)
 {
 	static const size_t block_sizes[] = { 1, 16, 1000, 0 };
 	for (const struct codec *kind = kinds; kind->name; kind++)
-		for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b++) {
+		for (size_t b = 0; b < TSI_COUNT_OF(block_sizes); b += SETTING_STRIDE) {
 			struct input_options options = { .block_bytes = block_sizes[b] };
 			struct bytes text = { 0 }, packed = { 0 };
 			bytes_add_text(&text, block_sizes[b] ? 5000 : 5000000);
@@ -313,7 +313,7 @@ TEST(test_close_early)
 		struct bytes text = { 0 }, packed = { 0 };
 		bytes_add_text(&text, 3000000);
 		add_members(&packed, kind, &text, 100);
-		for (size_t length = 1; length < text.length; length += 50000) {
+		for (size_t length = 1; length < text.length; length += 50000 * SETTING_STRIDE) {
 			struct input *in;
 			char *into = malloc(length);
 			size_t got;

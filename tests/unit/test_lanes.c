@@ -272,7 +272,7 @@ TEST(test_two_writers)
 		put(t, event);
 	}
 	t->bytes[t->length - 2] = ']';
-	for (size_t bytes = 200; bytes < 4000; bytes += 19)
+	for (size_t bytes = 200; bytes < 4000; bytes += 19 * SETTING_STRIDE)
 		compare((struct str){ t->bytes, t->length },
 			(struct decoding){ .thread_count = 2, .block_bytes = bytes });
 	free(t);
@@ -321,7 +321,7 @@ TEST(test_long_elements)
 	static const size_t lengths[] = { 10, 65000, 65536, 66000, 262144, 700000, 1100000 };
 	enum { LONG = 8 << 20 };
 	char *bytes = malloc(LONG);
-	for (size_t l = 0; l < TSI_COUNT_OF(lengths); l++) {
+	for (size_t l = 0; l < TSI_COUNT_OF(lengths); l += SETTING_STRIDE) {
 		for (int is_broken = 0; is_broken < 2; is_broken++) {
 			size_t length = (size_t)sprintf(bytes, "[");
 			for (int i = 0; length + 2 * lengths[l] + 400 < LONG; i++) {
@@ -402,7 +402,7 @@ TEST(test_failing_sink)
 		struct str text = { t->bytes, t->length };
 		struct decoding alone = setting;
 		alone.thread_count = 1;
-		for (size_t left = 0; left < 60; left++) {
+		for (size_t left = 0; left < 60; left += SETTING_STRIDE) {
 			struct short_sink a = new_sink(left), b = new_sink(left);
 			struct decoded expected = decode_text(text, &alone, &a.sink);
 			struct decoded actual = decode_text(text, &setting, &b.sink);
