@@ -27,6 +27,8 @@ enum {
 	KEY_TRACE_EVENTS,
 	KEY_RUN,
 	KEY_FACT,
+	KEY_PRE_TO_POST,
+	KEY_CODE_TO_POST,
 };
 
 static const struct str known_keys[] = {
@@ -48,6 +50,8 @@ static const struct str known_keys[] = {
 	[KEY_TRACE_EVENTS] = TEXT("traceEvents"),
 	[KEY_RUN] = TEXT("run"),
 	[KEY_FACT] = TEXT("fact"),
+	[KEY_PRE_TO_POST] = TEXT("preToPost"),
+	[KEY_CODE_TO_POST] = TEXT("cppCodeToPost"),
 };
 
 struct foreign_json {
@@ -75,6 +79,10 @@ static const struct foreign_json documents[] = {
 	{ HAS(CELLS), "a Jupyter notebook, not a trace" },
 	{ HAS(PG_CONFIG) | HAS(ENTRIES), FLIGHT_RECORDER },
 	{ HAS(STRING_TABLE), TORCH_TRACE },
+	{ HAS(PRE_TO_POST) | HAS(CODE_TO_POST),
+	  "the nodes that Inductor's kernels were made of (INDUCTOR_PROVENANCE), not a trace: it "
+	  "names no lines; torch._inductor.profiler.inductor_trace_handler() writes them into "
+	  "kernels of a trace" },
 	{ HAS(ALLOCATOR_TYPES),
 	  "statistics of memray (memray stats --json), not a trace: use `tscope memory FILE`" },
 };

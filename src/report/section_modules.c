@@ -95,7 +95,7 @@ static size_t next_holder(const struct table_view *modules, size_t last)
 	return most_row;
 }
 
-/* "Block.*.Attention: 419 MiB at the peak of memory, 21.0 % of it" */
+/* "Block.*.Attention: 419 MiB at the peak of memory, 21.0 % of it; 838 MiB with modules in it" */
 static void put_peak_holders(const struct panel *panel)
 {
 	enum { MAX_SHOWN = 3, LEAST_SHARE = 20 };
@@ -105,13 +105,18 @@ static void put_peak_holders(const struct panel *panel)
 
 	for (int i = 0; i < MAX_SHOWN && row != SIZE_MAX; i++) {
 		struct tscope_value bytes = tsi_table_find(&modules, row, "self_peak_bytes");
+		struct tscope_value whole = tsi_table_find(&modules, row, "peak_bytes");
+		const char *within = "";
 		if (bytes.integer <= peak_bytes / LEAST_SHARE)
 			return;
+		if (whole.integer > bytes.integer)
+			within = tsi_panel_print(panel, "; %s with modules in it",
+						 tsi_panel_people(panel, whole, TSCOPE_UNIT_BYTES));
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL,
-			     "%s: %s at the peak of memory, %.1f %% of it",
+			     "%s: %s at the peak of memory, %.1f %% of it%s",
 			     tsi_table_text(&modules, row, "name"),
 			     tsi_panel_people(panel, bytes, TSCOPE_UNIT_BYTES),
-			     100 * (double)bytes.integer / (double)peak_bytes);
+			     100 * (double)bytes.integer / (double)peak_bytes, within);
 		row = next_holder(&modules, row);
 	}
 }
@@ -176,7 +181,7 @@ void tsi_section_sources(const struct panel *panel)
 	static const struct column caller_columns[] = {
 		{ "called from", "source", 0 }, { "what", "name", 26 },
 		{ "count", "count", 7 },        { "time", "ns", 10 },
-		{ "of it", "share_ratio", 8 },
+		{ "on", "time_of", 7 },         { "of it", "share_ratio", 8 },
 	};
 	bool has_device = tsi_panel_has(panel, "sources.device_ns");
 

@@ -1,5 +1,6 @@
-# Whose memory and whose driver calls: two blocks that hold as much each of the peak, a line that
-# allocates in every step, and a compiled kernel that says whose code it is.
+# Whose memory and whose driver calls: two blocks that hold as much each of the peak, the net around
+# them that holds less, a line that allocates in every step, and a compiled kernel that says whose
+# code it is.
 python3 - <<'PYTHON'
 import json
 events, total, address = [], 1000 << 20, 1 << 40
@@ -18,6 +19,7 @@ for step in range(5):
     span("user_annotation", f"ProfilerStep#{step}", at, 100000)
     span("python_function", "train.py(12): step", at + 10, 99000)
     span("python_function", "nn.Module: Net_0", at + 100, 90000)
+    block(at + 500, address + (2 << 30), 200 << 20)
     for number in range(2):
         inner = at + 1000 + 40000 * number
         span("python_function", f"nn.Module: Block_{number}", inner, 39000)
@@ -33,6 +35,7 @@ for step in range(5):
                                '  File "/job/mlp.py", line 21, in forward\n    return x + y\n']}))
     block(at + 91000, address, -500 << 20)
     block(at + 91500, address + (1 << 30), -500 << 20)
+    block(at + 92000, address + (2 << 30), -200 << 20)
 json.dump(dict(schemaVersion=1, traceEvents=events), open("trace.json", "w"))
 PYTHON
 tscope trace --show modules,sources trace.json

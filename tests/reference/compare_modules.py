@@ -368,10 +368,10 @@ def compare_callers(facts, truth, writer, windows):
             ns = total(part, by)
             module = main_module({path: row[by] for path, row in part.items()}, truth["labels"])
             if ns and ns >= all_ns // 10:
-                expected.append((*thing, source, module, total(part, "count"), ns,
+                expected.append((*thing, source, module, total(part, "count") or None, ns, by,
                                  total(part, "bare") if thing[0] == "copy" else None))
     found = [tuple(row[key] for key in ("kind", "name", "op", "source", "module", "count", "ns",
-                                        "exposed_ns")) for row in facts["callers"]]
+                                        "time_of", "exposed_ns")) for row in facts["callers"]]
     for row in sorted({*found} ^ {*expected}, key=str):
         yield f"callers: {row} in {'truth' if row in expected else 'tscope'} alone"
 

@@ -46,12 +46,13 @@ TEST(innermost_of_the_users)
 	 * MmBackward0 launches 30 ns, aten::mm 20. The call of 510 is in net.py by its node's
 	 * forward operator, that of 600 nowhere: of three of 5 ns each, a third.
 	 */
-	check_table(a, "sources.callers: name kind op source count ns exposed_ns share_ratio",
-		    "cudaDeviceSynchronize sync - train.py(3): main 1 40 - 1\n"
-		    "MmBackward0 operator - net.py(7): forward 1 30 - 1\n"
-		    "aten::mm operator - net.py(7): forward 1 20 - 1\n"
-		    "cudaLaunchKernel launch - net.py(7): forward 2 10 - 0.666667\n"
-		    "cudaLaunchKernel launch - - 1 5 - 0.333333\n");
+	check_table(a,
+		    "sources.callers: name kind op source count ns time_of exposed_ns share_ratio",
+		    "cudaDeviceSynchronize sync - train.py(3): main 1 40 host - 1\n"
+		    "MmBackward0 operator - net.py(7): forward 1 30 device - 1\n"
+		    "aten::mm operator - net.py(7): forward 1 20 device - 1\n"
+		    "cudaLaunchKernel launch - net.py(7): forward 2 10 host - 0.666667\n"
+		    "cudaLaunchKernel launch - - 1 5 host - 0.333333\n");
 	check_facts(a, "sources: function_count device_ns outside_ns host_ns host_outside_ns",
 		    "2 55 5 1000 550");
 	analyzed_free(a);
@@ -93,6 +94,24 @@ TEST(whose_copies)
 		    "cudaLaunchKernel launch b.py(1): load - 1 5 -\n"
 		    "cudaMemcpyAsync memcpy a.py(1): load Net 1 5 -\n"
 		    "cudaMemcpyAsync memcpy b.py(1): load - 1 5 -\n");
+	analyzed_free(a);
+}
+
+/* An operator that begins before the step launches 10 ns in it: it did so no time that counts. */
+TEST(called_before_the_step)
+{
+	static const struct builder_options options = { .is_telling_frame = is_uninformative };
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", 1, 100, 1000);
+	test_span(t, "python_function", "a.py(1): f", 1, 50, 100);
+	test_op(t, "aten::early", 1, 60, 80);
+	test_call(t, "cudaLaunchKernel", 1, 120, 5, 1);
+	test_kernel(t, "k", 0, 7, 200, 10, 1);
+	struct analyzed *a = analyze(t);
+	check_table(a, "sources.callers: name kind source count ns time_of",
+		    "aten::early operator a.py(1): f - 10 device\n"
+		    "cudaLaunchKernel launch a.py(1): f 1 5 host\n");
 	analyzed_free(a);
 }
 

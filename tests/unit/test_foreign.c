@@ -121,6 +121,8 @@ static const struct {
 	  "a dump of NCCL's flight recorder" },
 	{ "{\"string_table\":[\"a\"]}\n{\"x\":1}", true, false, "a log of torch.compile" },
 	{ "{\"cells\":[]}", true, false, "a Jupyter notebook" },
+	{ "{\"preToPost\":{},\"postToPre\":{},\"cppCodeToPost\":{},\"postToCppCode\":{}}", true,
+	  false, "the nodes that Inductor's kernels were made of" },
 	{ "{\"x\":1}\n{\"y\":2}\n", false, false, "JSON lines without traceEvents" },
 	{ "{\"x\":1}\n", false, false, NOTHING },
 	{ "{\"schema\\", false, false, NOTHING },

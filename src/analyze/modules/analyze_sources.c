@@ -56,10 +56,12 @@ TSI_FACT_LIST(enum source_column, source_columns, SOURCE_COLUMNS);
 	X(CALLER, "source", TEXT, "function as in by_function; absent: outside the user's code")   \
 	X(CALLER_MODULE, "module", TEXT,                                                           \
 	  "module as in modules.by_module, the innermost that has more than half of ns")           \
-	X(CALLER_COUNT, "count", COUNT, "how often")                                               \
+	X(CALLER_COUNT, "count", COUNT,                                                            \
+	  "how often it began in these; absent: never, as where graphs replay it")                 \
 	X(CALLER_NS, "ns", NS,                                                                     \
 	  "device time of copies and of what operators launched themselves; else host time, of "   \
 	  "operators less those in them")                                                          \
+	X(CALLER_TIME, "time_of", TEXT, "device or host: which of these ns is")                    \
 	X(CALLER_EXPOSED_NS, "exposed_ns", NS,                                                     \
 	  "of a copy's ns, while no kernel of its device ran")                                     \
 	X(CALLER_RATIO, "share_ratio", RATIO, "ns by that of all functions")
@@ -130,8 +132,10 @@ static void add_caller(const struct tscope_trace *trace, const struct caller *ca
 	if (caller->group)
 		cells[CALLER_MODULE] = tsi_text(
 			tsi_sheet_copy(out, tsi_str_of(groups->groups[caller->group].path)));
-	cells[CALLER_COUNT] = tsi_int(caller->sums.count);
+	if (caller->sums.count)
+		cells[CALLER_COUNT] = tsi_int(caller->sums.count);
 	cells[CALLER_NS] = tsi_int(caller->ns);
+	cells[CALLER_TIME] = tsi_text(caller->is_by_device ? "device" : "host");
 	if (caller->kind == CALLER_COPY)
 		cells[CALLER_EXPOSED_NS] = tsi_int(caller->sums.exposed_ns);
 	cells[CALLER_RATIO] = tsi_ratio(caller->ns, caller->all_ns);

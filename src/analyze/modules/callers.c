@@ -226,6 +226,7 @@ static void list_callers(const struct caller_walk *w, struct callers *callers)
 			.op = w->names.pairs[thing->first].second,
 			.source = pair->second,
 			.sums = own[i],
+			.is_by_device = by_device,
 			.ns = weight_of(&own[i], by_device),
 			.all_ns = weight_of(&all[pair->first], by_device),
 		};

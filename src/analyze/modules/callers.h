@@ -25,8 +25,9 @@ struct caller {
 	uint32_t source; /* of the function; 0: outside of the user's code */
 	uint32_t group;  /* innermost of modules that has more than half of it; 0: none */
 	struct caller_sums sums;
-	int64_t ns;     /* device_ns, or host_ns where none of these caused device work */
-	int64_t all_ns; /* of all functions that caused it */
+	int64_t ns;        /* device_ns, or host_ns where none of these caused device work */
+	bool is_by_device; /* the first of these */
+	int64_t all_ns;    /* of all functions that caused it */
 };
 
 struct callers {
