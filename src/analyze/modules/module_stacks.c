@@ -10,6 +10,7 @@
 #include "analyze/ops/trace_flops.h"
 #include "base/error.h"
 #include "model/trace/device_rows.h"
+#include "timeline/flatten.h"
 
 enum { NAME_SHOWN_MAX = 256 };
 
@@ -88,39 +89,33 @@ static void add_device_row(struct stack_text *stack, uint32_t row)
 
 /* ---- time of threads ----------------------------------------------------------------- */
 
-/* An operator that is open on the thread at hand. */
-struct open_op {
-	uint32_t row;
-	int64_t end_ns;
-};
-
+/* The operators that are open on the thread at hand. */
 struct op_stack {
 	struct stack_text *stack;
 	uint32_t track;
-	struct open_op *ops;
-	size_t depth, capacity;
-	int64_t now_ns; /* time is assigned up to here */
+	struct flattener flat; /* labels are rows */
+	int64_t now_ns;        /* time is assigned up to here */
 };
 
-static void add_moment(struct op_stack *open, int64_t until_ns)
+static void add_moment(struct op_stack *open, int64_t until_ns, size_t depth)
 {
 	struct stack_text *stack = open->stack;
 	struct place place = { 0 };
 
 	if (stack->places)
 		place = tsi_place_near(stack->places, open->track, open->now_ns, stack->near);
-	if (!place.node && !place.source && !open->depth)
+	if (!place.node && !place.source && !depth)
 		return;
 	begin_stack(stack, place, place.is_backward);
 	if (place.source)
 		put_frame(stack, tsi_intern_text(&stack->trace->names, place.source));
-	for (size_t i = 0; i < open->depth; i++)
-		put_frame(stack, tsi_span_name(stack->trace, open->ops[i].row));
+	for (size_t i = 0; i < depth; i++)
+		put_frame(stack, tsi_span_name(stack->trace, open->flat.open[i].label));
 	add_stack(stack, until_ns - open->now_ns);
 }
 
 /* Time that passes with the same operators open, but perhaps in several places. */
-static void pass_time(struct op_stack *open, int64_t until_ns)
+static void pass_time(struct op_stack *open, int64_t until_ns, size_t depth)
 {
 	const struct places *places = open->stack->places;
 
@@ -130,24 +125,27 @@ static void pass_time(struct op_stack *open, int64_t until_ns)
 					 : INT64_MAX;
 		if (next_ns > until_ns)
 			next_ns = until_ns;
-		add_moment(open, next_ns);
+		add_moment(open, next_ns, depth);
 		open->now_ns = next_ns;
 	}
 }
 
-static void close_ops(struct op_stack *open, int64_t t_ns)
+static void charge_segment(void *data, struct flat_segment segment)
 {
-	while (open->depth && open->ops[open->depth - 1].end_ns <= t_ns) {
-		pass_time(open, open->ops[open->depth - 1].end_ns);
-		open->depth--;
-	}
+	struct op_stack *open = data;
+
+	pass_time(open, segment.start_ns, 0);
+	pass_time(open, segment.end_ns, open->flat.depth);
 }
 
 static void add_thread(struct stack_text *stack, uint32_t index)
 {
 	const struct tscope_trace *trace = stack->trace;
 	const struct track *track = &trace->tracks[index];
-	struct op_stack open = { .stack = stack, .track = index };
+	struct op_stack open = { .stack = stack,
+				 .track = index,
+				 .flat = { .arena = &stack->sums->arena } };
+	struct flattener *flat = &open.flat;
 
 	if (track->count)
 		open.now_ns = tsi_start_ns(&trace->spans, track->first);
@@ -156,20 +154,16 @@ static void add_thread(struct stack_text *stack, uint32_t index)
 			continue;
 		int64_t start_ns = tsi_start_ns(&trace->spans, row);
 		int64_t end_ns = tsi_span_end(trace, row);
-		close_ops(&open, start_ns);
-		pass_time(&open, start_ns);
-		if (open.depth && open.ops[open.depth - 1].end_ns < end_ns)
-			end_ns = open.ops[open.depth - 1].end_ns;
-		struct open_op *op = tsi_arena_push(&stack->sums->arena, &open.ops, &open.depth,
-						    &open.capacity, sizeof(*op));
-		if (!op)
-			return;
-		*op = (struct open_op){ row, end_ns };
+		tsi_flatten_until(flat, start_ns, charge_segment, &open);
+		if (flat->depth && flat->open[flat->depth - 1].end_ns < end_ns)
+			end_ns = flat->open[flat->depth - 1].end_ns;
+		tsi_flatten_add(flat, (struct flat_segment){ start_ns, end_ns, row },
+				charge_segment, &open);
 	}
-	close_ops(&open, INT64_MAX);
+	tsi_flatten_end(flat, charge_segment, &open);
 	const struct thread_places *places = stack->places ? &stack->places->threads[index] : NULL;
 	if (places && places->count)
-		pass_time(&open, places->starts_ns[places->count - 1]);
+		pass_time(&open, places->starts_ns[places->count - 1], 0);
 }
 
 /* ---- bytes --------------------------------------------------------------------------- */
