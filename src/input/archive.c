@@ -8,6 +8,7 @@
 #include "input/archive.h"
 
 #include "base/error.h"
+#include "base/library.h"
 #include "config.h"
 
 #if HAVE_ARCHIVE
@@ -17,10 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef ARCHIVE_LIBRARY
-#include <dlfcn.h>
-#endif
 
 /* clang-format off */
 #define CALLS(X) \
@@ -36,12 +33,8 @@
 	X(archive_read_support_format_zip_seekable)
 /* clang-format on */
 
-#define CALL_MEMBER(name) __typeof__(&name) name;
-#define CALL_ITSELF(name) .name = name,
-#define CALL_NAME(name) #name,
-
 struct calls {
-	CALLS(CALL_MEMBER)
+	CALLS(TSI_CALL_MEMBER)
 };
 
 enum { BLOCK_BYTES = 64 << 10, RECORD_BYTES = 512, LEAST_ZIP_BYTES = 98 };
@@ -62,23 +55,14 @@ struct archive_walk {
 
 #ifdef ARCHIVE_LIBRARY
 
-/* Once loaded it stays: the next archive finds it. */
 static enum tscope_status load_calls(struct archive_walk *walk, struct tscope_error *err)
 {
-	static const char names[][48] = { CALLS(CALL_NAME) };
-	void *library = dlopen(ARCHIVE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	char *call = (char *)&walk->calls;
+	static const char names[][48] = { CALLS(TSI_CALL_NAME) };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(names); i++, call += sizeof(void *)) {
-		void *found = library ? dlsym(library, names[i]) : NULL;
-
-		if (!found)
-			return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
-					"cannot load " ARCHIVE_LIBRARY
-					": install it (Debian: libarchive13), or unpack the "
-					"archive first");
-		memcpy(call, &found, sizeof(found)); /* ISO C has no cast from data to functions */
-	}
+	if (!tsi_library_load(&walk->calls, ARCHIVE_LIBRARY, names, TSI_COUNT_OF(names)))
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
+				"cannot load " ARCHIVE_LIBRARY
+				": install it (Debian: libarchive13), or unpack the archive first");
 	return TSCOPE_OK;
 }
 
@@ -87,7 +71,7 @@ static enum tscope_status load_calls(struct archive_walk *walk, struct tscope_er
 static enum tscope_status load_calls(struct archive_walk *walk, struct tscope_error *err)
 {
 	(void)err;
-	walk->calls = (struct calls){ CALLS(CALL_ITSELF) };
+	walk->calls = (struct calls){ CALLS(TSI_CALL_ITSELF) };
 	return TSCOPE_OK;
 }
 

@@ -61,9 +61,10 @@ static enum tscope_status open_gzip(void **codec, struct tscope_error *err)
 	struct gzip *gzip = calloc(1, sizeof(*gzip));
 	if (!gzip)
 		return tsi_fail_nomem(err);
-	if (tsi_inflate_new(&gzip->inflate, err) != TSCOPE_OK) {
+	enum tscope_status status = tsi_inflate_new(&gzip->inflate, err);
+	if (status != TSCOPE_OK) {
 		free(gzip);
-		return TSCOPE_E_NOMEM;
+		return status;
 	}
 	*codec = gzip;
 	return TSCOPE_OK;
@@ -79,7 +80,7 @@ static void close_gzip(void *codec)
 /* Moves on inside the header, whose own checksum covers every byte of it. */
 static void take(struct gzip *gzip, struct window *from, const unsigned char *data, size_t count)
 {
-	gzip->header_crc = tsi_inflate_crc32(gzip->header_crc, data, count);
+	gzip->header_crc = tsi_inflate_crc32(gzip->inflate, gzip->header_crc, data, count);
 	tsi_window_consume(from, count);
 }
 

@@ -18,6 +18,7 @@
  */
 struct inflate;
 
+/* TSCOPE_E_UNSUPPORTED: a library that is loaded when it is needed cannot be. */
 TSI_MUST_CHECK
 enum tscope_status tsi_inflate_new(struct inflate **ret, struct tscope_error *err);
 void tsi_inflate_free(struct inflate *inflate);
@@ -36,6 +37,7 @@ size_t tsi_inflate_leftover(const struct inflate *inflate,
 			    unsigned char bytes[INFLATE_LEFTOVER_MAX]);
 
 /* The CRC-32 of gzip, continued; begin with 0. */
-uint32_t tsi_inflate_crc32(uint32_t crc, const void *data, size_t length);
+uint32_t tsi_inflate_crc32(const struct inflate *inflate, uint32_t crc, const void *data,
+			   size_t length);
 
 #endif

@@ -50,7 +50,7 @@ enum tscope_status tsi_inflate_decode(struct inflate *state, struct filter_io *i
 	int result = inflate(stream, Z_NO_FLUSH);
 	io->in = io->in_end - stream->avail_in;
 	io->out = io->out_end - stream->avail_out;
-	state->crc = tsi_inflate_crc32(state->crc, out, (size_t)(io->out - out));
+	state->crc = tsi_inflate_crc32(state, state->crc, out, (size_t)(io->out - out));
 	*crc = state->crc;
 
 	switch (result) {
@@ -73,7 +73,9 @@ size_t tsi_inflate_leftover(const struct inflate *state, unsigned char bytes[INF
 	return 0; /* zlib takes no more than it needs */
 }
 
-uint32_t tsi_inflate_crc32(uint32_t crc, const void *data, size_t length)
+uint32_t tsi_inflate_crc32(const struct inflate *state, uint32_t crc, const void *data,
+			   size_t length)
 {
+	(void)state;
 	return (uint32_t)crc32_z(crc, data, length);
 }
