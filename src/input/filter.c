@@ -117,15 +117,33 @@ struct extent tsi_filter_measure(const struct filter *filter, const unsigned cha
 	return filter->measure(data, length);
 }
 
-/* Reads and counts the padding or garbage behind the last member. */
+static bool is_padding(const char *data, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (data[i] != '\0' && data[i] != '\n' && data[i] != '\r' && data[i] != ' ')
+			return false;
+	return true;
+}
+
+/*
+ * Reads and counts the padding behind the last member. Anything else may be a further member whose
+ * magic is damaged, or a file that was appended to this one.
+ */
 static enum tscope_status skip_trailing(struct stage *stage, struct tscope_error *err)
 {
+	uint64_t offset = tsi_window_offset(stage->from);
+	bool is_all_padding = true;
+
 	for (;;) {
 		const char *data;
 		size_t available;
 		enum tscope_status status = tsi_window_peek(stage->from, 1, &data, &available, err);
+		if (status == TSCOPE_END && !is_all_padding)
+			return tsi_fail_at(err, TSCOPE_E_DAMAGED, offset,
+					   "followed by bytes that are no %s", stage->filter->name);
 		if (status != TSCOPE_OK)
 			return status;
+		is_all_padding = is_all_padding && is_padding(data, available);
 		tsi_window_consume(stage->from, available);
 		atomic_fetch_add(&stage->flow->trailing_bytes, available);
 	}

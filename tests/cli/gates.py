@@ -432,6 +432,10 @@ CASES = {
 if HAS_GZIP:
     packed = gzip.compress(TRACE.encode(), mtime=0)
     CASES["gzip, cut"] = packed[:-20]
+    CASES["gzip, followed by something else"] = packed + b"junk"
+    CASES["gzip, a further file behind it"] = packed + TRACE.encode()
+    halves = [gzip.compress(half.encode(), mtime=0) for half in (TRACE, "\n")]
+    CASES["gzip, magic of the second member damaged"] = halves[0] + b"\x1e" + halves[1][1:]
     CASES["gzip, a flipped bit"] = bytes(b ^ (i == 200) for i, b in enumerate(packed))
 for name, content in (("a brace too many", TRACE + "}"), ("a padded block", TRACE + "\0" * 512),
                       ("white space", TRACE + "\n \n")):
@@ -632,6 +636,7 @@ for report_format in ("json", "baseline"):
             saved(ranks(1, world=3), report_format)(folder), odd_rank(None, lambda step: bytes_of(MIB), None)(folder / "c")),
             gate, UNDECIDED if gate == SLOWER else TRIPPED, command="diff", operands=("r.json", "c"))
 compare("A is one rank of 3", ranks(1, world=3), ranks(3), SLOWER, UNDECIDED)
+compare("both are rank 2 of 3", ranks(1, world=3, which=(2,)), ranks(1, world=3, which=(2,)), SLOWER, HELD)
 compare("both are rank 0 of 3", ranks(1, world=3), ranks(1, world=3), SLOWER, HELD)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "straggler", TRIPPED)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "new-finding", TRIPPED)
@@ -707,6 +712,21 @@ expect("a saved report without facts", saved(base, "json", lambda data: json.dum
     {**(report := json.loads(data)), "runs": [{**report["runs"][0], "facts": {}}]}).encode()), "severity>=low",
        UNDECIDED, operands=("r.json",))
 
+
+
+def without_ranks(count):
+    """A saved report that somebody made shorter."""
+    def spoil(data):
+        report = json.loads(data)
+        report["runs"][0]["ranks"] = report["runs"][0]["ranks"][:count]
+        return json.dumps(report).encode()
+    return spoil
+
+
+for count in (0, 1, 2):
+    for gate, verdict in (("memory.peak_alloc_bytes>1GiB", UNDECIDED), ("severity>=high", UNDECIDED), ("straggler", HELD)):
+        expect(f"a saved report shortened to {count} of 3 ranks", saved(odd_rank(None, lambda step: bytes_of(MIB), None), "json",
+               without_ranks(count)), gate, verdict, operands=("r.json",))
 # Of ranks that a report was saved without, what is known of all together is known.
 for which in ("summary", "outliers"):
     for gate, verdict in (("memory.peak_alloc_bytes>1GiB", UNDECIDED), ("severity>=high", UNDECIDED),
