@@ -186,15 +186,61 @@ static void add_files(struct finder *finder, const struct folder *folder)
 static enum tscope_status search_below(struct finder *finder, const struct folder_entry *entry,
 				       const struct level *above, struct tscope_error *err);
 
+/* "rank3" or "rank_3": not what a name may say besides. */
+static bool is_of_rank(const char *path)
+{
+	const char *name = tsi_base_name(path);
+	const char *number = name + 4 + (strncmp(name, "rank_", 5) == 0);
+
+	return strncmp(name, "rank", 4) == 0 && *number != '\0' &&
+	       number[strspn(number, "0123456789")] == '\0';
+}
+
+static bool holds_steps(const struct run_files *files, size_t first)
+{
+	for (size_t i = first; i < files->count; i++)
+		if (files->items[i].kind == RUN_FILE_STEPS ||
+		    files->items[i].kind == RUN_FILE_TRACE)
+			return true;
+	return false;
+}
+
+static bool holds_any(const struct run_files *files, size_t first)
+{
+	for (size_t i = first; i < files->count; i++)
+		if (files->items[i].kind != RUN_FILE_IGNORED)
+			return true;
+	return false;
+}
+
+/* Folders of ranks side by side, of which some have steps: a rank without a file is missing. */
+struct rank_folders {
+	const char *empty[8]; /* so many are named */
+	size_t empty_count;
+	bool have_steps;
+};
+
+static void note_rank_folder(struct rank_folders *ranks, const struct finder *finder,
+			     const char *path, size_t first)
+{
+	if (!is_of_rank(path))
+		return;
+	ranks->have_steps |= holds_steps(finder->files, first);
+	if (!holds_any(finder->files, first) && ranks->empty_count < TSI_COUNT_OF(ranks->empty))
+		ranks->empty[ranks->empty_count++] = path;
+}
+
 static enum tscope_status search_folders(struct finder *finder, const struct folder *folder,
 					 const struct level *level, struct tscope_error *err)
 {
 	const struct metric_source *source;
+	struct rank_folders ranks = { 0 };
 	size_t store = 0;
 	enum tscope_status status = find_store(finder, folder, &source, &store, err);
 
 	for (size_t i = 0; i < folder->count && status == TSCOPE_OK; i++) {
 		const struct folder_entry *entry = &folder->items[i];
+		size_t first = finder->files->count;
 
 		if (!tsi_is_folder(entry))
 			continue;
@@ -202,7 +248,11 @@ static enum tscope_status search_folders(struct finder *finder, const struct fol
 			add_store(finder, entry->path, false, source);
 		else if (!source || !belongs_to_store(source, entry->path))
 			status = search_below(finder, entry, level, err);
+		note_rank_folder(&ranks, finder, entry->path, first);
 	}
+	for (size_t i = 0; ranks.have_steps && i < ranks.empty_count; i++)
+		add_left_out(finder, ranks.empty[i], RUN_FILE_REFUSED,
+			     "the folder of a rank that holds no step records and no trace");
 	return status;
 }
 

@@ -272,6 +272,8 @@ static const char *loss_of_head(struct str head, bool is_whole)
 		return "the file is empty: it was never written, or its writer was killed";
 	if (nul_count == head.length)
 		return "holds nothing but NUL bytes: what was written never reached the disk";
+	if (is_whole && tsi_str_trim(head).length == 0)
+		return "holds nothing but white space: its writer was killed";
 	if (tsi_str_starts(head, "\xff\xfe") || tsi_str_starts(head, "\xfe\xff"))
 		return "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)";
 	if (is_whole && head.data[0] == '\x80' && head.data[head.length - 1] != '.')

@@ -95,7 +95,7 @@ def file_of(name, content):
     """A folder with one file in it."""
     def build(folder):
         data = content.encode() if isinstance(content, str) else content
-        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     return build
 
@@ -387,6 +387,9 @@ LACKS = {
     "a brace": dict(count=2, beside=file_of("rank2.json", "{")),
     "UTF-16": dict(count=2, beside=file_of("rank2.json", b"\xff\xfe{\0")),
     "a cut trace": dict(count=2, beside=file_of("rank2.json", trace_text()[:-700])),
+    "white space": dict(count=2, beside=lambda folder: steps(folder / "rank2", "\n \n")),
+    "a rank's folder without a file": dict(count=2, beside=lambda folder: (folder / "rank2").mkdir()),
+    "a rank's folder without records": dict(count=2, beside=file_of("rank2/run.json", '{"rank": 2}')),
     "a folder too deep": dict(count=2, beside=too_deep),
     "unreadable metrics": dict(count=2, beside=file_of(
         "metrics.csv.gz", gzip.compress(b"step,loss\n0,1\n", mtime=0)[:15])),

@@ -480,7 +480,7 @@ TEST_IN_FOLDER(test_count_limit)
 	struct tscope_error err = { 0 };
 
 	put_file("run/rank0/a.json", TRACE);
-	put_file("run/rank1/a.txt", "");
+	put_file("run/rank1/a.json", TRACE);
 	/* Two folders and two files. */
 	files.max_count = 4;
 	assert_int_equal(find_files(&files, &path, 1, &err), TSCOPE_OK);
@@ -490,6 +490,43 @@ TEST_IN_FOLDER(test_count_limit)
 	assert_int_equal(find_files(&files, &path, 1, &err), TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "more files than a run may have (limit: files of a run)");
 	tsi_arena_deinit(&files.arena);
+}
+
+/* A rank whose folder holds none of its files is missing, where others have steps. */
+TEST_IN_FOLDER(test_folders_of_ranks)
+{
+	static const struct {
+		const char *name;
+		bool is_missing;
+	} cases[] = {
+		{ "rank1/run.json", true },     { "rank_1/notes.txt", true },
+		{ "rank1/steps.jsonl", false }, { "ranks1/notes.txt", false },
+		{ "rank1x/notes.txt", false },  { "rank/notes.txt", false },
+		{ "logs/notes.txt", false },
+	};
+
+	for (size_t i = 0; i < 2 * TSI_COUNT_OF(cases); i++) {
+		bool is_of_steps = i % 2;
+		struct run_files files = { 0 };
+		char file[64], first[64];
+		size_t refused_count = 0;
+
+		snprintf(first, sizeof(first), "run%zu/rank0/%s", i,
+			 is_of_steps ? "steps.jsonl" : "notes.txt");
+		snprintf(file, sizeof(file), "run%zu/%s", i, cases[i / 2].name);
+		put_file(first, is_of_steps ? STEPS : "a note");
+		put_file(file, strstr(file, "steps") ? STEPS : "{}");
+		first[strcspn(first, "/")] = '\0';
+		const char *folder = first;
+		assert_int_equal(find_files(&files, &folder, 1, NULL), TSCOPE_OK);
+		for (size_t k = 0; k < files.count; k++)
+			refused_count += files.items[k].kind == RUN_FILE_REFUSED;
+		bool has_steps = is_of_steps || strstr(file, "steps");
+		bool misses_first = !is_of_steps && strstr(file, "steps");
+		assert_int_equal(refused_count,
+				 has_steps && (cases[i / 2].is_missing || misses_first));
+		tsi_arena_deinit(&files.arena);
+	}
 }
 
 TEST_IN_FOLDER(test_nomem)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tscope/tscope.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -182,6 +183,8 @@ TEST_IN_FOLDER(test_broken_traces)
 
 		snprintf(path, sizeof(path), "run/rank%d/rank%d.pt.trace.json", rank, rank);
 		assert_int_equal(remove(path), 0);
+		*strrchr(path, '/') = '\0';
+		assert_int_equal(rmdir(path), 0);
 	}
 	put_trace(RANKS - 1, false);
 	assert_int_equal(count_left_out(2), 0);
