@@ -14,8 +14,6 @@
 #include "analyze/shared/reliability.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <tscope/report.h>
 
 #include "base/array.h"
 #include "base/parallel.h"

@@ -6,7 +6,6 @@
 #include "analyze/analysis_codec.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/analysis_parts.h"
 #include "base/array.h"

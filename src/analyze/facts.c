@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/trace/trace.h"
 
 static enum tscope_status make_room(struct fact_sheet *sheet, const struct tscope_analyzer_def *def,
 				    struct tscope_error *err)

@@ -3,7 +3,6 @@
 #include "analyze/lookup.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "analyze/analyzer_table.h"
 

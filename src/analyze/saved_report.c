@@ -14,7 +14,6 @@
 #include "analyze/saved_facts.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "decode/json.h"
 #include "decode/plain/plain_reader.h"
 
 /* ---- what document it is ------------------------------------------------------------------- */

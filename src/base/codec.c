@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/ckd.h"
 #include "base/error.h"
 
 enum { VARINT_BITS = 7, VARINT_MORE = 0x80, MAX_SHIFT = 63 };

@@ -7,7 +7,6 @@
 #include "gates.h"
 #include "loss.h"
 #include "message.h"
-#include "progress.h"
 #include "reports.h"
 
 /* Everything derived from the dumps, each from the one before. */

@@ -14,7 +14,6 @@
 #include "reports.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Everything derived from one file, each from the one before. */
 struct loaded {

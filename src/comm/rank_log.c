@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/bisect.h"
 #include "base/ckd.h"
 #include "base/sum.h"

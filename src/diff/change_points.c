@@ -3,7 +3,6 @@
 #include "diff/change_points.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/shared/chance.h"

@@ -8,7 +8,6 @@
 
 #include "analyze/lookup.h"
 #include "base/bisect.h"
-#include "base/sum.h"
 
 static const double likely_p = 0.05;
 static const double main_share = 0.5, whole_share = 0.9; /* of the change of the line */

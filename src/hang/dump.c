@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/attributes.h"
 #include "base/ckd.h"
 #include "base/error.h"
 #include "base/sum.h"

@@ -7,11 +7,9 @@
 #include "hang/hang.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/bisect.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "base/key_map.h"
 #include "base/sort.h"

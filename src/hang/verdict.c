@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hang/verdict.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 #include "base/key_map.h"
 #include "base/sort.h"

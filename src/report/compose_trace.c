@@ -6,7 +6,6 @@
 #include "report/section.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* In the order of the report. */
 static const struct section sections[] = {

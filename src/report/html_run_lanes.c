@@ -5,7 +5,6 @@
  */
 #include "base/sum.h"
 #include "report/html_lanes.h"
-#include "report/json_parts.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,6 @@
  * The timeline of a trace for the page: steps, what each device's time went to, streams, threads.
  */
 #include "report/html_lanes.h"
-#include "report/json_parts.h"
 #include "timeline/timeline.h"
 
 #include <inttypes.h>

@@ -8,7 +8,6 @@
 #include "base/real.h"
 #include "base/scaled_text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
 
 #include "report/section.h"
 
-#include <limits.h>
-
 size_t tsi_part_count(const struct report_subject *subject)
 {
 	if (subject->traces || subject->files)

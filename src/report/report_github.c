@@ -7,8 +7,6 @@
 #include "report/parts.h"
 #include "report/sink.h"
 
-#include <inttypes.h>
-
 /* GitHub shows no more of each kind from one step. */
 enum { MAX_FINDINGS = 10 };
 

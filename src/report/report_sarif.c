@@ -5,9 +5,7 @@
  */
 #include "report/json_parts.h"
 #include "report/parts.h"
-#include "report/sink.h"
 
-#include <inttypes.h>
 #include <tscope/tscope.h>
 
 enum { URI_MAX = 4096 };

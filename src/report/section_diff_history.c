@@ -5,7 +5,6 @@
 #include "report/section.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
 	ROWS_ON_SCREEN = 8,

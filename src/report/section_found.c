@@ -12,7 +12,6 @@
 #include "base/rank_text.h"
 #include "base/sort.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Names of files by format, in the order of the line. The last row is for all others. */

@@ -7,7 +7,6 @@
 #include "report/section.h"
 #include "report/snapshot_words.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---- the state at the end ---- */

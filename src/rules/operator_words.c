@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/cxx_name.h"
-#include "base/scaled_text.h"
 #include "base/str.h"
 
 #define OPERATORS "flops.by_operator"

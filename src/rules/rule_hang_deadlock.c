@@ -2,7 +2,6 @@
 /* HANG.DEADLOCK: ranks call the same operations in different orders. */
 #include "rules/hang_finding.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* "0, 2-3" → "s" */

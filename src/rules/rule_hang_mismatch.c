@@ -2,8 +2,6 @@
 /* HANG.MISMATCH: ranks made different calls under one number. */
 #include "rules/hang_finding.h"
 
-#include <inttypes.h>
-
 static void evaluate_hang_mismatch(struct rule_context *ctx)
 {
 	static const struct {

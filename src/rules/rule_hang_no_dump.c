@@ -2,8 +2,6 @@
 /* HANG.NO_DUMP: ranks wait for one that left no dump. */
 #include "rules/hang_finding.h"
 
-#include <inttypes.h>
-
 static void evaluate_hang_no_dump(struct rule_context *ctx)
 {
 	bool is_one = tsi_rule_int(ctx, "hang.culprit_count") == 1;

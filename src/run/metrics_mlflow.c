@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/ckd.h"
 #include "base/error.h"

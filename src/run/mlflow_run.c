@@ -5,7 +5,6 @@
  */
 #include "run/mlflow_run.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/error.h"

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/sum.h"
 #include "decode/json.h"
 #include "run/metrics.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/error.h"
 
 enum { PART_SHIFT = 32 }; /* above: the part; below: the index of its value */
 

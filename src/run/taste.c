@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "decode/foreign.h"
-#include "decode/json.h"
 #include "decode/page.h"
 #include "decode/plain/plain_reader.h"
 #include "decode/records/memray.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/graph_annotations.h"
 
-#include "base/error.h"
 #include "decode/plain/plain_reader.h"
 #include "input/members.h"
 #include "run/file_name.h"

@@ -2,7 +2,6 @@
 /* Flight-recorder dumps beside the traces of a run: the hang they show is the run's. */
 #include "session/run.h"
 
-#include "analyze/analysis.h"
 #include "hang/hang_file.h"
 
 static void add_other(struct run_members *members, const struct tscope_hang_input *input)

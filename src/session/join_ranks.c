@@ -5,8 +5,6 @@
  */
 #include "session/run.h"
 
-#include <inttypes.h>
-
 #include "run/scalars.h"
 #include "run/settings.h"
 

@@ -16,7 +16,6 @@
 #include "run/settle.h"
 #include "session/open_trace.h"
 #include "session/rank_record.h"
-#include "session/session.h"
 
 enum { MAX_NAME_CHARS = 200, MAX_MERGED_RANKS = 256 };
 

@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 
-#include "base/error.h"
 #include "run/align.h"
 
 /* How many of the aligned steps a rank has. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/rank_record.h"
 
-#include <stdlib.h>
-
 #include "analyze/analysis_codec.h"
 #include "base/crc32c.h"
 #include "base/error.h"

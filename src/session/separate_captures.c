@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/intern.h"
-#include "run/file_name.h"
 
 /* "attempt_1" of "logs/attempt_1/0/rank0.json"; empty: there is none. */
 static struct str attempt_of(const char *path)

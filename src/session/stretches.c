@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/sum.h"
 
 enum {

@@ -16,7 +16,6 @@
 #include <tscope/tscope.h>
 
 #include "analyze/analysis.h"
-#include "base/array.h"
 #include "comm/world.h"
 #include "random_numbers.h"
 

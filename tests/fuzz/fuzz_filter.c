@@ -6,7 +6,6 @@
  */
 #include "fuzz.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/attributes.h"

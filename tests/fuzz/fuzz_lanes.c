@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-#include "base/attributes.h"
 #include "decoding.h"
 #include "event_log.h"
 

@@ -6,7 +6,6 @@
  */
 #include "fuzz.h"
 
-#include "base/attributes.h"
 #include "decode/records/memray.h"
 #include "input/input.h"
 

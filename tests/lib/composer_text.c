@@ -2,12 +2,10 @@
 /* Makes events of lines, word by word. */
 #include "composer_text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/attributes.h"
 #include "check.h"
 
 enum { MAX_WORDS = 12, LINE_BYTES = 512 };

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "input/reader.h"
 
 /* Bytes in order only, as those of a filter: as many as there is room for. */

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
-
 static char start_folder[4096];
 static char test_folder[] = "tscope-test-XXXXXX";
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "check.h"
 
 enum { MAX_RANKS = 1024, MAX_STEPS = 4096 };

@@ -2,10 +2,7 @@
 /* Who comes late: by clocks where these are known, and by waiting. */
 #include "world_text.h"
 
-#include "analyze/analysis.h"
-#include "base/attributes.h"
 #include "check.h"
-#include "fail_alloc.h"
 
 #define FACTS                                                                                      \
 	"arrivals: count mean_skew_ns p95_skew_ns max_skew_ns max_clock_error_ns "                 \

@@ -2,8 +2,6 @@
 /* Blocks of kernels that repeat: how many, of what, and which takes longer, and why. */
 #include "analysis_check.h"
 
-#include <string.h>
-
 #include "base/attributes.h"
 #include "check.h"
 

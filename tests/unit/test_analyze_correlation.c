@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/analysis.h"
 #include "check.h"
 #include "memory_sweep.h"
 

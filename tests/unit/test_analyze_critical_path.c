@@ -2,9 +2,6 @@
 /* What the critical path is made of; how it is found: test_path_walk.c. */
 #include "analysis_check.h"
 
-#include <stdio.h>
-
-#include "analyze/analysis.h"
 #include "check.h"
 #include "memory_sweep.h"
 #include "timeline/timeline.h"

@@ -9,8 +9,6 @@
 #include "step_text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/attributes.h"
 #include "check.h"

@@ -6,7 +6,6 @@
 #include "check.h"
 #include "fail_alloc.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,6 @@
 #include "memory_sweep.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 

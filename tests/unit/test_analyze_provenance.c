@@ -8,7 +8,6 @@
 #include "analyze/analysis.h"
 #include "check.h"
 #include "fail_alloc.h"
-#include "run/settings.h"
 #include "run/store.h"
 
 static struct analyzed *analyze_run_json(const char *text)

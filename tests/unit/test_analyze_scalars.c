@@ -4,9 +4,6 @@
 #include "metric_lines.h"
 #include "step_text.h"
 
-#include <stdlib.h>
-
-#include "analyze/analysis.h"
 #include "base/attributes.h"
 #include "check.h"
 #include "memory_sweep.h"

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "analyze/analysis.h"
 #include "check.h"
 
 /*

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/analysis.h"
 #include "base/attributes.h"
 #include "check.h"
 #include "memory_sweep.h"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What repairs would win, in small worlds whose times a comment works out by hand. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "analyze/analysis.h"
-#include "base/array.h"
 #include "check.h"
 #include "comm/replay.h"
 #include "memory_sweep.h"

@@ -3,7 +3,6 @@
 #include "base/codec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 

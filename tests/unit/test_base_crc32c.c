@@ -2,7 +2,6 @@
 /* base/crc32c.c: known checksums, and all lengths and alignments against one bit by bit. */
 #include "base/crc32c.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/attributes.h"
 #include "check.h"
 #include "fail_alloc.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The replay of all ranks: small worlds whose times a comment works out by hand. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "comm/replay.h"

@@ -6,7 +6,6 @@
 #include "fail_alloc.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STEPS = 12, RANKS = 3, STEP_NS = 1000, MAX_TEXT = 4096 };

@@ -2,7 +2,6 @@
 /* Waiting and transfer: sums over the capture, and what exposed communication is made of. */
 #include "comm/world.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attributes.h"

@@ -7,7 +7,6 @@
 
 #include "base/attributes.h"
 #include "check.h"
-#include "device/device_table.h"
 
 #define GIB_BYTES(gib) ((int64_t)((gib)*1073741824.0))
 

@@ -2,10 +2,6 @@
 /* Snapshots of two sides: allocation sites, segments, and figures that no honest file has. */
 #include "diff_check.h"
 
-#include <stdlib.h>
-
-#include "analyze/analyzer_table.h"
-#include "analyze/fact_sheet.h"
 #include "base/attributes.h"
 #include "check.h"
 #include "memory_sweep.h"

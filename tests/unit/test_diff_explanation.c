@@ -7,11 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "analyze/analyzer_table.h"
-#include "analyze/fact_sheet.h"
 #include "check.h"
 #include "memory_sweep.h"
 

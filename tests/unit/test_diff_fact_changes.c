@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/analysis.h"
 #include "analyze/analyzer_table.h"
 #include "base/attributes.h"
 #include "check.h"

@@ -2,10 +2,6 @@
 /* Findings of two sides: which are new, gone, worse or better, and of which B cannot tell. */
 #include "diff_check.h"
 
-#include <stdlib.h>
-
-#include "analyze/analyzer_table.h"
-#include "analyze/fact_sheet.h"
 #include "base/attributes.h"
 #include "check.h"
 #include "memory_sweep.h"

@@ -4,9 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "analyze/analysis.h"
 #include "analyze/lookup.h"
 #include "base/attributes.h"
 #include "check.h"

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "analyze/analysis.h"
 #include "check.h"
 #include "memory_sweep.h"
 

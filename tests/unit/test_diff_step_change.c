@@ -3,9 +3,7 @@
 #include "diff_check.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "analyze/analysis.h"
 #include "base/attributes.h"
 #include "check.h"
 #include "memory_sweep.h"

@@ -2,7 +2,6 @@
 /* run/file_name.c: parts and order of names. */
 #include "run/file_name.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attributes.h"

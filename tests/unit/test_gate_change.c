@@ -2,8 +2,6 @@
 /* Gates on a comparison: what is one, and when each trips, holds or cannot tell. */
 #include "gate/change.h"
 
-#include <string.h>
-
 #include "base/attributes.h"
 #include "check.h"
 #include "fact_values.h"

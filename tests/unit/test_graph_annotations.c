@@ -2,8 +2,6 @@
 /* Modules of graphs' kernels that stand in a file beside the trace. */
 #include "session/graph_annotations.h"
 
-#include <string.h>
-
 #include "base/attributes.h"
 #include "check.h"
 #include "test_folder.h"

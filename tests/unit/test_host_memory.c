@@ -6,11 +6,9 @@
 #include "model/memory/host_memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attributes.h"
-#include "base/error.h"
 #include "check.h"
 #include "fail_alloc.h"
 #include "input/input.h"

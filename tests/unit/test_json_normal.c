@@ -3,8 +3,6 @@
 #include "decode/json_normal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "fail_alloc.h"

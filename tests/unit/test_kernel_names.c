@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analyze/ops/kernel_kind.h"
-#include "base/attributes.h"
 #include "check.h"
 
 enum { NAME, KIND, PRECISION, IS_COMM, PROJECT, SOURCE, COLUMNS };

@@ -7,7 +7,6 @@
  * of testdata/, whole and damaged; with sinks that fail and memory that ends.
  * Run under TSan as well.
  */
-#include "decode/events/lanes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

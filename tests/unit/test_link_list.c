@@ -4,7 +4,6 @@
 #include "random_numbers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/ranks/link_list.h"
 #include "base/attributes.h"

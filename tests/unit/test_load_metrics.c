@@ -8,10 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/attributes.h"
-#include "check.h"
 #include "fail_alloc.h"
 #include "test_folder.h"
 #include "tfevents_writer.h"

@@ -2,7 +2,6 @@
 /* Which kind of file about memory it is, what is said of it, and what other files are called. */
 #include "model/memory/memory_file.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

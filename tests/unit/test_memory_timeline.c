@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/attributes.h"
-#include "base/error.h"
 #include "check.h"
 #include "fail_alloc.h"
 #include "plain_text.h"

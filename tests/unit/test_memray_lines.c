@@ -2,8 +2,6 @@
 /* decode/records/memray_lines.h: line tables as CPython 3.9, 3.10 and 3.11 wrote them. */
 #include "decode/records/memray_lines.h"
 
-#include <stdlib.h>
-
 #include "check.h"
 #include "fail_alloc.h"
 

@@ -3,7 +3,6 @@
 #include "model/trace/trace.h"
 
 #include "check.h"
-#include "fail_alloc.h"
 #include "trace_builder.h"
 
 /* One event of a case; dur is that of an X. The list ends at phase 0. */

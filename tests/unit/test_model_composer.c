@@ -3,7 +3,6 @@
 #include "composer_text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attributes.h"

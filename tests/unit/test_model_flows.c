@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/array.h"
 #include "check.h"
 #include "model/trace/device_rows.h"
 #include "trace_builder.h"

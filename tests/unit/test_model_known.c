@@ -5,7 +5,6 @@
  */
 #include "model/trace/trace.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* model/trace/order.c: lists come out as from an insertion of each item behind all that is not behind it. */
 #include "model/trace/order.h"
 
-#include <string.h>
-
 #include "check.h"
 #include "model/trace/build.h"
 #include "random_numbers.h"

@@ -4,8 +4,6 @@
 
 #include "base/column.h"
 
-#include <stdlib.h>
-
 #include "check.h"
 #include "fail_alloc.h"
 #include "random_numbers.h"

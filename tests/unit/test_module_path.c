@@ -3,7 +3,6 @@
 #include "model/trace/module_path.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/attributes.h"
 #include "check.h"

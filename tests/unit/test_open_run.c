@@ -5,7 +5,6 @@
  */
 #include "fail_alloc.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tscope/tscope.h>
-#include <unistd.h>
 
 #include "check.h"
 

@@ -6,12 +6,9 @@
 #include "base/attributes.h"
 #include "fail_alloc.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tscope/tscope.h>
-#include <unistd.h>
 
 #include "test_folder.h"
 

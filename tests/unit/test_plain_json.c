@@ -3,7 +3,6 @@
 #include "decode/plain/plain_reader.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"

@@ -2,7 +2,6 @@
 /* The reader of snapshots in pages of torch's memory_viz. */
 #include "decode/plain/plain_reader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"

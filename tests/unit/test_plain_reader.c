@@ -2,8 +2,6 @@
 /* Which reader gets a document, and what is said of one that nobody reads. */
 #include "decode/plain/plain_reader.h"
 
-#include <string.h>
-
 #include "base/attributes.h"
 #include "check.h"
 #include "config.h"

@@ -2,9 +2,6 @@
 /* The reader of memory trackers' logs, in lines and in tables, of older and newer Pythons. */
 #include "decode/plain/plain_reader.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "check.h"
 #include "plain_reading.h"
 

@@ -2,8 +2,6 @@
 /* model/trace/python_name.c: functions of Python by the names that profilers write. */
 #include "model/trace/python_name.h"
 
-#include <string.h>
-
 #include "base/attributes.h"
 #include "check.h"
 

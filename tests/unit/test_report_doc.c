@@ -4,7 +4,6 @@
  * of it, and which reporters are refused.
  */
 #include "fail_alloc.h"
-#include "report/number.h"
 #include "report/reporter.h"
 
 #include "base/attributes.h"

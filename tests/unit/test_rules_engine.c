@@ -3,7 +3,6 @@
 #include "rules/rule.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "check.h"
 #include "fact_values.h"

@@ -7,12 +7,9 @@
  *	kind path [rank N] [+ run.json] [named] [: reason]
  */
 #include "run/find.h"
-#include "run/settle.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

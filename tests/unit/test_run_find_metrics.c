@@ -3,19 +3,12 @@
  * run/find.c and run/taste.c on what holds metrics: each case builds a small tree in a folder of
  * its own, and compares what is found as text, "kind path [by source] [named] [: reason]".
  */
-#include "run/find.h"
-#include "run/settle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/attributes.h"
-#include "check.h"
-#include "config.h"
 #include "found_files.h"
-#include "run/metrics.h"
 #include "test_folder.h"
 #include "tfevents_writer.h"
 

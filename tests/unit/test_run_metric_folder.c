@@ -3,8 +3,6 @@
 #include "run/scalars.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/attributes.h"
 #include "check.h"

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* run/step_memory.c: the memory of a trace's steps, and what of it goes to a job's own records. */
-#include "run/step_memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/attributes.h"
 #include "check.h"
-#include "step_dump.h"
 #include "step_text.h"
 #include "trace_builder.h"
 

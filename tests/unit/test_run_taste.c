@@ -5,7 +5,6 @@
  */
 #include "run/taste.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attributes.h"

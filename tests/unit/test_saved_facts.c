@@ -4,7 +4,6 @@
  * missing or of another kind than it should be, and the limit. Those that reporters write are in
  * test_saved_report.c.
  */
-#include "analyze/saved_facts.h"
 
 #include "analysis_check.h"
 #include "analyze/saved_report.h"

@@ -6,7 +6,6 @@
 #include "analyze/saved_report.h"
 #include "decode/foreign.h"
 
-#include "analysis_check.h"
 #include "base/attributes.h"
 #include "check.h"
 #include "fail_alloc.h"

@@ -2,7 +2,6 @@
 /* Runs of Composer from end to end: each rank's own traces, and those that its merger made of them. */
 #include "test_folder.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <tscope/tscope.h>

@@ -15,7 +15,6 @@
 
 #include "config.h"
 
-#include "base/attributes.h"
 #include "check.h"
 
 enum { PATH_CHARS = 256, MAX_FILES = 6 };

@@ -4,8 +4,6 @@
 #include "test_folder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tscope/tscope.h>
 #include <unistd.h>
 

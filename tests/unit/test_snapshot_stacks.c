@@ -3,7 +3,6 @@
 #include "analyze/memory/snapshot_stacks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "fail_alloc.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/memory/snapshot_totals.c: the state at the end of snapshots whose sums stand in comments. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis_check.h"
 #include "analyze/fact_sheet.h"

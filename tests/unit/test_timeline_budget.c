@@ -6,7 +6,6 @@
 #include "timeline/timeline.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "check.h"
 #include "memory_sweep.h"

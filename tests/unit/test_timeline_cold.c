@@ -3,7 +3,6 @@
 #include "timeline/timeline.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "check.h"
 #include "trace_builder.h"

@@ -8,7 +8,6 @@
 #include "fail_alloc.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/attributes.h"
 #include "check.h"

@@ -8,7 +8,6 @@
 #include "analyze/modules/module_groups.h"
 #include "analyze/modules/place_sums.h"
 #include "analyze/ops/kernel_vote.h"
-#include "analyze/ops/trace_flops.h"
 #include "model/trace/device_rows.h"
 #include "model/trace/python_name.h"
 

@@ -8,7 +8,6 @@
 
 #include "analyze/modules/place_sums.h"
 #include "base/pair_set.h"
-#include "model/trace/device_rows.h"
 
 struct caller_walk {
 	const struct analysis_scope *scope;

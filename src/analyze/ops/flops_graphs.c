@@ -5,8 +5,6 @@
  */
 #include "analyze/ops/flops_count.h"
 
-#include <math.h>
-
 #include "analyze/ops/graph_join.h"
 #include "base/sum.h"
 

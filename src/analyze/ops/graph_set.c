@@ -2,8 +2,6 @@
 /* Brings the graphs of several logs into one set, in terms of a trace that replays them. */
 #include "analyze/ops/graph_join.h"
 
-#include "base/error.h"
-
 struct setter {
 	struct tscope_trace *trace;
 	struct graph_set *set;

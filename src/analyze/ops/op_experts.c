@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "analyze/ops/op_formulas.h"
-#include "base/array.h"
 
 static const char names[][OP_NAME_SIZE] = {
 	"vllm::moe_forward",

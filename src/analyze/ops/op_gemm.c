@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "analyze/ops/op_experts.h"
-#include "base/array.h"
 
 struct product {
 	double batch, m; /* each may be the product of many dims */

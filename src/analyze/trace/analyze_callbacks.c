@@ -10,8 +10,6 @@
  */
 #include "analyze/facts.h"
 
-#include <string.h>
-
 #include "base/sum.h"
 #include "model/trace/composer.h"
 #include "timeline/timeline.h"

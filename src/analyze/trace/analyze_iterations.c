@@ -3,7 +3,6 @@
 #include "analyze/facts.h"
 
 #include "analyze/trace/inference_turns.h"
-#include "timeline/timeline.h"
 
 #define COLUMNS(X)                                                                                 \
 	X(STEP, "step", COUNT, "its number, as in steps.list")                                     \

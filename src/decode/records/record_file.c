@@ -2,8 +2,6 @@
 /* TensorFlow's records: their framing and checksums. */
 #include "decode/records/record_file.h"
 
-#include <inttypes.h>
-
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "decode/records/protobuf.h"

@@ -8,10 +8,8 @@
 
 #include "base/array.h"
 #include "base/column.h"
-#include "base/error.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define NO_BASE INT64_MIN /* too far from every value to have it near */
 
