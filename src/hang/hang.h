@@ -31,8 +31,7 @@ struct hang_model {
 	size_t dump_count;
 	struct hang_group *groups;
 	size_t group_count, group_capacity;
-	uint32_t **member_of; /* of each dump: by its local group, index of the member; NO_DUMP */
-	int64_t *world;       /* every rank that any group names, ascending */
+	int64_t *world; /* every rank that any group names, ascending */
 	size_t world_count;
 	int64_t last_ns; /* the last time that any dump says */
 };

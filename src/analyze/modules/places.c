@@ -243,11 +243,8 @@ static void open_op(struct place_walk *w, struct thread_places *thread, uint32_t
 
 	if (op->is_forward)
 		tsi_forward_ops_add(w->ops, row, sequence, place);
-	if (op->is_backward) {
-		w->places->backward_count++;
+	if (op->is_backward)
 		is_link = tsi_forward_ops_find(w->ops, row, sequence, &place);
-		w->places->unknown_count += !is_link;
-	}
 	if (is_link) {
 		place.is_backward = true;
 		(void)read_op_place(w, thread, op, &place);

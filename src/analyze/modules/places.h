@@ -68,8 +68,6 @@ struct places {
 	uint32_t *path_nodes; /* by id of a text that says a path: node + 1; NULL: no such texts */
 	struct pair_set numbered;      /* places of threads; 0 is nowhere */
 	struct thread_places *threads; /* by host track */
-	/* Nodes of the backward pass, and of them those whose forward operator is not known. */
-	int64_t backward_count, unknown_count;
 	bool counts_all;               /* every step has a mark: then all count */
 	const struct graph_join *join; /* or NULL */
 	struct place *by_graph_node;   /* by node of join->set, of those that ran */

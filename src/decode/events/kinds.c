@@ -17,7 +17,6 @@
 
 enum {
 	FIRST_CREDIT = 4096 * 8,
-	MAX_CREDIT = 1 << 20,
 	LEARNING_COST = 8,  /* matches that pay for learning one event */
 	MAX_COMPARED = 128, /* kinds of one name that a new one is compared with */
 };

@@ -44,7 +44,6 @@ static const struct {
 	{ "graph id", ARG_GRAPH },
 	{ "grid", ARG_GRID },
 	{ "blocks per SM", ARG_BLOCKS_PER_SM },
-	{ "warps per SM", ARG_WARPS_PER_SM },
 	{ "est. achieved occupancy %", ARG_OCCUPANCY },
 	{ "theoretical occupancy %", ARG_OCCUPANCY },
 	{ "module_fqn", ARG_MODULE }, /* torch.cuda._graph_annotations */
@@ -144,8 +143,6 @@ static const struct {
 	{ "Process Group ID", offsetof(struct collective, group_name) }, /* 2.3 */
 	{ "Process Group Description", offsetof(struct collective, group_desc) },
 	{ "Process Group Ranks", offsetof(struct collective, group_ranks) },
-	{ "In split size", offsetof(struct collective, in_split) },
-	{ "Out split size", offsetof(struct collective, out_split) },
 };
 
 static const struct {
@@ -396,9 +393,6 @@ static void read_device_arg(struct builder *b, struct raw_work *work, enum arg a
 		break;
 	case ARG_BLOCKS_PER_SM:
 		work->shape.blocks_per_sm = float_of(value);
-		break;
-	case ARG_WARPS_PER_SM:
-		work->shape.warps_per_sm = float_of(value);
 		break;
 	case ARG_OCCUPANCY:
 		work->shape.occupancy_pct = float_of(value);

@@ -40,7 +40,6 @@ enum arg {
 	ARG_SEQUENCE_NUMBER,
 	ARG_STACK, /* of a kernel's code */
 	ARG_STREAM,
-	ARG_WARPS_PER_SM,
 };
 
 /* The argument of a key. Writers changed the case of some over the years. */

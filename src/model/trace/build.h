@@ -285,7 +285,6 @@ static inline struct work_shape tsi_no_shape(void)
 	return (struct work_shape){
 		.bytes = NO_NUMBER,
 		.blocks_per_sm = NAN,
-		.warps_per_sm = NAN,
 		.occupancy_pct = NAN,
 	};
 }

@@ -43,10 +43,6 @@ static const struct {
 	{ "totalGlobalMem", offsetof(struct device_properties, total_bytes) },
 	{ "computeMajor", offsetof(struct device_properties, compute_major) },
 	{ "major", offsetof(struct device_properties, compute_major) },
-	{ "computeMinor", offsetof(struct device_properties, compute_minor) },
-	{ "minor", offsetof(struct device_properties, compute_minor) },
-	{ "maxThreadsPerMultiprocessor", offsetof(struct device_properties, max_threads_per_sm) },
-	{ "warpSize", offsetof(struct device_properties, warp_size) },
 };
 
 static bool is_key(struct str key, const char *wanted)
@@ -188,21 +184,10 @@ static const struct {
 
 static const struct {
 	const char *key;
-	size_t offset; /* of a bool in struct tscope_trace */
-} flag_keys[] = {
-	{ "record_shapes", offsetof(struct tscope_trace, record_shapes) },
-	{ "with_stack", offsetof(struct tscope_trace, with_stack) },
-	{ "profile_memory", offsetof(struct tscope_trace, profile_memory) },
-	{ "with_flops", offsetof(struct tscope_trace, with_flops) },
-};
-
-static const struct {
-	const char *key;
 	size_t offset; /* of an id in struct tscope_trace */
 } text_keys[] = {
 	{ "cuda_runtime_version", offsetof(struct tscope_trace, cuda_runtime_version) },
 	{ "hip_runtime_version", offsetof(struct tscope_trace, hip_runtime_version) },
-	{ "traceName", offsetof(struct tscope_trace, trace_name) },
 	{ "host_name", offsetof(struct tscope_trace, host_name) },
 };
 
@@ -212,10 +197,6 @@ static void take_key(struct builder *b, struct str key, struct str value)
 	for (size_t i = 0; i < TSI_COUNT_OF(special_keys); i++)
 		if (is_key(key, special_keys[i].key))
 			special_keys[i].take(b, value);
-	for (size_t i = 0; i < TSI_COUNT_OF(flag_keys); i++)
-		if (is_key(key, flag_keys[i].key))
-			*(bool *)(trace + flag_keys[i].offset) =
-				tsi_str_is(value, "true") || int_or(value, 0) != 0;
 	for (size_t i = 0; i < TSI_COUNT_OF(text_keys); i++)
 		if (is_key(key, text_keys[i].key))
 			*(uint32_t *)(void *)(trace + text_keys[i].offset) = intern_value(b, value);

@@ -184,10 +184,8 @@ struct work_shape {
 	int64_t bytes;        /* of a copy or fill, or NO_NUMBER */
 	uint32_t grid_blocks; /* of a kernel, 0: not said */
 	float blocks_per_sm;  /* of a kernel, NAN: not said */
-	float warps_per_sm;
-	float occupancy_pct; /* "est. achieved occupancy %", NAN: not said */
-	uint32_t graph_id;   /* of the graph whose node it is, 0: of none, or not said */
-	uint32_t nothing;    /* 0 */
+	float occupancy_pct;  /* "est. achieved occupancy %", NAN: not said */
+	uint32_t graph_id;    /* of the graph whose node it is, 0: of none, or not said */
 };
 
 /* Side entry of a device row, in the order of rows. */
@@ -232,7 +230,6 @@ struct collective {
 	uint32_t name;  /* ids in trace->names: "allreduce" … */
 	uint32_t dtype; /* "BFloat16" */
 	uint32_t group_name, group_desc, group_ranks; /* "0", "default_pg", "[0, 1]" */
-	uint32_t in_split, out_split;                 /* text of the lists */
 	uint32_t element_bytes;                       /* 0: dtype unknown */
 	int64_t in_elements, out_elements;            /* NO_NUMBER: not said */
 	int64_t group_size;                           /* NO_NUMBER: not said */
@@ -321,10 +318,9 @@ struct composer_rank {
 	int64_t sync_error_ns; /* bound of its error that it states, or NO_NUMBER */
 };
 
-struct device_properties { /* one entry of deviceProperties */
-	int64_t id, sm_count, total_bytes, compute_major, compute_minor, max_threads_per_sm,
-		warp_size; /* or NO_NUMBER */
-	uint32_t name;     /* id; may be the empty text */
+struct device_properties {                                /* one entry of deviceProperties */
+	int64_t id, sm_count, total_bytes, compute_major; /* or NO_NUMBER */
+	uint32_t name;                                    /* id; may be the empty text */
 };
 
 /* How many elements a (phase, category) pair had: what the file is made of. */
@@ -398,13 +394,12 @@ struct tscope_trace {
 	/* Metadata of the file (texts are ids, 0: absent). */
 	bool is_kineto, is_viztracer, is_composer;
 	bool is_merged; /* Composer's merger wrote it, which shifts all ranks to one clock */
-	bool record_shapes, with_stack, profile_memory, with_flops;
 	bool viztracer_overflow;
 	/* For a slice: where the requested steps start, and the number of the first. */
 	bool is_slice;
 	int64_t slice_first_ns, slice_last_ns, slice_number;
 	bool is_slice_of_ranks; /* of several, in one file for viewers */
-	uint32_t nccl_version, cuda_runtime_version, hip_runtime_version, trace_name, host_name;
+	uint32_t nccl_version, cuda_runtime_version, hip_runtime_version, host_name;
 	int64_t capture_start_ns, capture_end_ns; /* of the profiler's own span, or NO_NUMBER */
 	int64_t impossible_ns;                    /* removed from impossible durations */
 	/* Launch of the first graph replay that lost nodes, or NO_NUMBER. */
