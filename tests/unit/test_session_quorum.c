@@ -4,6 +4,7 @@
 #include "test_folder.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <tscope/tscope.h>
 #include <unistd.h>
 
