@@ -25,7 +25,8 @@ static const char *const phase_names[PHASE_COUNT] = {
 	[PHASE_OTHER] = "other",
 };
 
-const char tsi_timeless_doubt[] = "no step record holds a phase: times are not known";
+const char tsi_timeless_doubt[] =
+	"no step record holds a phase that took time: times are not known";
 
 const char *tsi_exposed_part_name(enum exposed_part part)
 {
@@ -419,11 +420,19 @@ static size_t count_timeless(struct step_series *steps, bool forget)
 	return count;
 }
 
+static bool takes_time(const struct step_series *steps)
+{
+	for (size_t i = 0; i < steps->count; i++)
+		if (!(steps->records[i].has & STEP_HAS_TIME) || steps->records[i].time_ns > 0)
+			return true;
+	return false;
+}
+
 void tsi_steps_settle_times(struct step_series *steps)
 {
 	size_t count = count_timeless(steps, false);
 
-	steps->is_timeless = count > 0 && count == steps->count;
+	steps->is_timeless = steps->count > 0 && (count == steps->count || !takes_time(steps));
 	if (count > 0 && !steps->is_timeless)
 		count_timeless(steps, true);
 }

@@ -172,7 +172,7 @@ struct step_series {
 	bool has_shapes;         /* of a trace, which holds the inputs of operators */
 	/* In a series of the slowest ranks: ranks' steps of unknown time, which may be slower. */
 	int64_t unknown_time_count;
-	bool is_timeless;           /* no record holds a phase: times are 0 and mean nothing */
+	bool is_timeless;           /* no phase took time: times are 0 and mean nothing */
 	const char *doubt;          /* against device times; static or one of names; or NULL */
 	struct step_extras phases;  /* of unknown names */
 	struct step_extras scalars; /* but loss and grad_norm */
@@ -244,8 +244,9 @@ void tsi_steps_select(struct step_series *steps, const struct tscope_timeline_op
 void tsi_steps_append(struct step_series *steps, const struct step_series *from);
 
 /*
- * Sets is_timeless where none of the records holds a phase. One without a phase among others has an
- * unknown time: in pytscope it took none, which would make the mean step look short.
+ * Sets is_timeless where none of the records holds a phase, or none that took any time. One without
+ * a phase among others has an unknown time: in pytscope it took none, which would make the mean
+ * step look short.
  */
 void tsi_steps_settle_times(struct step_series *steps);
 

@@ -274,6 +274,10 @@ for name, value in GARBAGE.items():
                file_of("steps.jsonl", text_of([{**EVEN[0], "phases": bad}] + EVEN[1:])), gate,
                TRIPPED)
 
+for name, phases in (("are 0", {"forward": 0.0, "data": 0}), ("are next to nothing", {"forward": 1e-300})):
+    for gate, verdict in (("step_time.mean_ms>160", UNDECIDED), ("step_time.cv>0.5", TRIPPED), ("severity>=low", UNDECIDED)):
+        expect(f"all times {name}", file_of("steps.jsonl", text_of({**r, "phases": phases} for r in EVEN)), gate, verdict)
+
 timeless = {"no phases": {}, "empty phases": {"phases": {}}, "phases that are null": {"phases": None}}
 for name, lacking in timeless.items():
     for which, left, verdict in (("every second step", lambda step: step % 2, UNDECIDED),

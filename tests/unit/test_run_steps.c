@@ -328,6 +328,22 @@ TEST(test_settle_times)
 	tsi_steps_deinit(&records);
 }
 
+/* Where all of them are 0 nobody measured. */
+TEST(test_times_that_are_all_0)
+{
+	struct step_series records = test_steps("1 forward=0\n2 eval=0\n");
+	struct step_series none = { 0 };
+
+	tsi_steps_settle_times(&records);
+	assert_true(records.is_timeless);
+	records.records[1].has &= (uint8_t)~STEP_HAS_TIME; /* a figure that is none */
+	tsi_steps_settle_times(&records);
+	assert_false(records.is_timeless);
+	tsi_steps_settle_times(&none);
+	assert_false(none.is_timeless);
+	tsi_steps_deinit(&records);
+}
+
 TEST(test_join_nothing)
 {
 	struct step_series records = test_steps("5 forward=1\n"), none = test_steps("");
