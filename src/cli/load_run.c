@@ -48,13 +48,13 @@ static void say_left_out(struct left_out *left_out, const struct tscope_run_othe
 static void say_counts(const struct left_out *left_out)
 {
 	static const char rest[] = "; they are not in the report (--format json names them)";
-	char text[40];
+	char text[60];
 
 	for (size_t i = 0; i < left_out->reason_count; i++) {
 		if (left_out->reasons[i].count <= NAMED_FILES)
 			continue;
-		snprintf(text, sizeof(text),
-			 "%zu more files: ", left_out->reasons[i].count - NAMED_FILES);
+		snprintf(text, sizeof(text), "%zu more files for this reason: ",
+			 left_out->reasons[i].count - NAMED_FILES);
 		say(text, left_out->reasons[i].text, rest);
 	}
 	if (left_out->more_count > 0) {

@@ -30,8 +30,8 @@ const struct rule tsi_rule_copy_host_tensor = {
 			   "med. Needs recorded shapes.",
 		.meaning = "The device fills a tensor faster than the host, and nothing needs to "
 			   "be copied. What the device waits meanwhile can be won at most.",
-		.advice = "make them where they are needed: torch.zeros(..., device=\"cuda\") "
-			  "or torch.zeros_like(x)",
+		.advice = "make them where they are needed: device=\"cuda\" in torch.zeros, "
+			  "torch.randn and so on, or torch.zeros_like(x)",
 		.serving_advice = OVERLAP_HOST,
 		.example = "In a step of 50 ms torch.ones(...).to(\"cuda\") takes 4 ms: 0.08.",
 		.parameters = {

@@ -14,7 +14,8 @@ static void evaluate_copy_small(struct rule_context *ctx)
 	    !(copy + gap >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, copy + gap),
-		      "small copies (64 KiB or less), %.0f per step, take %.1f %% of the step",
+		      "%.0f small copies per step (64 KiB or less) and the gaps before them take "
+		      "%.1f %% of the step",
 		      count, 100 * (copy + gap));
 	tsi_rule_detail(ctx, "%.1f %% copying, %.1f %% idle gaps before the copies", 100 * copy,
 			100 * gap);

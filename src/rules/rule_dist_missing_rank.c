@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* DIST.MISSING_RANK: the job had ranks whose files are not there. */
+#include "base/rank_text.h"
 #include "rules/rule.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #define MISSING "distributed.missing_ranks"
 
-enum { SHOWN_RANKS = 8, LIST_CHARS = 256 };
-
-/* "3, 5, 7 and more" */
-static void list_ranks(const struct rule_context *ctx, char *list, size_t room)
+static struct rank_text list_ranks(const struct rule_context *ctx)
 {
-	size_t count = tsi_rule_rows(ctx, MISSING), length = 0;
+	struct rank_text ranks = { .text = "" };
 
-	list[0] = '\0';
-	for (size_t row = 0; row < count && row < SHOWN_RANKS; row++) {
-		int64_t rank = tsi_rule_cell(ctx, MISSING, row, "rank").integer;
-		length += (size_t)snprintf(list + length, room - length, "%s%" PRId64,
-					   row ? ", " : "", rank);
-	}
-	if (count > SHOWN_RANKS)
-		snprintf(list + length, room - length, " and more");
+	for (size_t row = 0; row < tsi_rule_rows(ctx, MISSING); row++)
+		tsi_rank_text_add(&ranks, tsi_rule_cell(ctx, MISSING, row, "rank").integer);
+	tsi_rank_text_end(&ranks);
+	return ranks;
 }
 
 static void evaluate_dist_missing_rank(struct rule_context *ctx)
 {
 	double missing = tsi_rule_real(ctx, "distributed.missing_rank_count");
 	double declared = tsi_rule_real(ctx, "distributed.declared_world_size");
-	char ranks[LIST_CHARS];
 
 	/* No fact of the definition's: those must be reliable, and this counts no time. */
 	if (!tsi_rule_has(ctx, "distributed.missing_rank_count")) {
@@ -37,16 +27,17 @@ static void evaluate_dist_missing_rank(struct rule_context *ctx)
 	}
 	if (missing < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	list_ranks(ctx, ranks, sizeof(ranks));
-	if (missing == 1 && ranks[0]) {
+	struct rank_text ranks = list_ranks(ctx);
+	if (missing == 1 && ranks.text[0]) {
 		tsi_rule_fire(ctx, tsi_rule_grade(ctx, missing / declared),
-			      "rank %s of %.0f is missing", ranks, declared);
+			      "rank %s of %.0f is missing", ranks.text, declared);
 		return;
 	}
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, missing / declared),
 		      "%.0f of %.0f ranks are missing", missing, declared);
-	if (ranks[0])
-		tsi_rule_detail(ctx, "rank %s", ranks);
+	if (ranks.text[0])
+		tsi_rule_detail(ctx, "ranks %.200s%s", ranks.text,
+				(double)tsi_rule_rows(ctx, MISSING) < missing ? " and more" : "");
 }
 
 const struct rule tsi_rule_dist_missing_rank = {

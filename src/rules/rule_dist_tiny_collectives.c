@@ -12,8 +12,8 @@ static void evaluate_dist_tiny_collectives(struct rule_context *ctx)
 	    !(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "small collectives, %.0f per step, are exposed for %.1f %% of the step",
-		      count, 100 * share);
+		      "%.0f small collectives per step are exposed for %.1f %% of the step", count,
+		      100 * share);
 	tsi_blame_launchers(ctx, "bucket");
 	tsi_gain_share(ctx, GAIN_COMM_TRANSFER, share);
 	tsi_rule_bound(ctx);

@@ -14,8 +14,8 @@
 	"compilation), out of the recording"
 
 /* No graph replays what the host does in one long gap of each pass. */
-static const char overlap_advice[] =
-	"prepare the next request while the device computes; with_stack=True names the lines";
+#define OVERLAP_ADVICE "prepare the next request while the device computes"
+#define NAME_LINES "; with_stack=True names the lines"
 
 static const struct idle_claim host_python_claim = { { "python" } };
 
@@ -41,13 +41,17 @@ static void evaluate_host_python(struct rule_context *ctx)
 		advise_on_one_gap(ctx);
 		return;
 	}
-	if (tsi_is_long_gap(ctx, &host_python_claim))
-		tsi_rule_advice_for(ctx, ADVICE_INFERENCE, overlap_advice);
-	if (tsi_rule_has(ctx, FRAME_COUNT))
-		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
-				    tsi_is_idle_spread(ctx, "python")
-					    ? COMPILE_ADVICE "; " MOVE_ADVICE
-					    : MOVE_ADVICE "; " COMPILE_ADVICE);
+	bool is_long = tsi_is_long_gap(ctx, &host_python_claim);
+	if (!tsi_rule_has(ctx, FRAME_COUNT)) {
+		if (is_long)
+			tsi_rule_advice_for(ctx, ADVICE_INFERENCE, OVERLAP_ADVICE NAME_LINES);
+		return;
+	}
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE,
+			    is_long ? OVERLAP_ADVICE : COMPILE_FORWARD "; " OVERLAP_ADVICE);
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+			    tsi_is_idle_spread(ctx, "python") ? COMPILE_ADVICE "; " MOVE_ADVICE
+							      : MOVE_ADVICE "; " COMPILE_ADVICE);
 }
 
 const struct rule tsi_rule_host_python = {
@@ -64,8 +68,7 @@ const struct rule tsi_rule_host_python = {
 		.advice = "record with_stack=True to see the source lines; then " MOVE_ADVICE
 			  "; " COMPILE_ADVICE,
 		.serving_advice = OVERLAP_HOST "; " FEWER_ITERATIONS,
-		.inference_advice = COMPILE_FORWARD "; prepare the next request while the device "
-			  "computes; with_stack=True names the lines",
+		.inference_advice = COMPILE_FORWARD "; " OVERLAP_ADVICE NAME_LINES,
 		.example = "A step of 40 ms idles for 11 ms in which the main thread is in "
 		   "forward hooks written in Python: 0.28 of the step.",
 		.parameters = {

@@ -124,7 +124,7 @@ static enum tscope_status find_parts(struct tscope_runs *runs, struct parts *par
 	struct tscope_error why;
 
 	tsi_fail(&why, TSCOPE_E_DAMAGED,
-		 "lies beside the folders of several runs, of which it may be any");
+		 "may belong to any of several runs: it lies beside their folders");
 	for (size_t i = 0; i < members->read_count; i++) {
 		const char *path = members->loaded[i]->input.path;
 		struct str folder = part_of(path, shared);
@@ -206,7 +206,7 @@ static size_t *parts_of_files(struct tscope_runs *runs, const struct run_members
 	struct tscope_error why;
 
 	tsi_fail(&why, TSCOPE_E_DAMAGED,
-		 "lies beside the traces of several runs, of which it may be any");
+		 "may belong to any of several runs: it lies beside their traces");
 	for (size_t i = 0; part_of && i < members->read_count; i++) {
 		uint32_t run = partition->run_of[i];
 

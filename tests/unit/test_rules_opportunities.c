@@ -101,7 +101,8 @@ static const struct rule_case cases[] = {
 	{ "KERNEL.LAYOUT", AT, LAYOUT(39), NULL, "med" },
 
 	{ "COPY.SMALL", FIRES, COPIES(600, 2, 10) LAUNCHER("small_copy", "aten::copy_", 2), NULL,
-	  "med: small copies (64 KiB or less), 300 per step, take 6.0 % of the step (1.0 % "
+	  "med: 300 small copies per step (64 KiB or less) and the gaps before them take 6.0 % of "
+	  "the step (1.0 % "
 	  "copying, "
 	  "5.0 % idle gaps before the copies; 1.000 ms per step in aten::copy_) [6000000 ns]" },
 	{ "COPY.SMALL", FIRES,
@@ -111,7 +112,8 @@ static const struct rule_case cases[] = {
 			   "source='lib/model.py(41): forward'",
 			   1),
 	  NULL,
-	  "med: small copies (64 KiB or less), 300 per step, take 6.0 % of the step (1.0 % "
+	  "med: 300 small copies per step (64 KiB or less) and the gaps before them take 6.0 % of "
+	  "the step (1.0 % "
 	  "copying, "
 	  "5.0 % idle gaps before the copies; 1.000 ms per step in aten::copy_, 500.0 µs in "
 	  "aten::cat; the longest aten::cat in Block_3.Attention_3, model.py(41): forward) "
@@ -125,7 +127,7 @@ static const struct rule_case cases[] = {
 	{ "COPY.SMALL", AT, COPIES(200, 10, 29), NULL, "med" },
 
 	{ "DIST.TINY_COLLECTIVES", FIRES, COLLECTIVES(808, 28), NULL,
-	  "med: small collectives, 404 per step, are exposed for 14.0 % of the step [14000000 "
+	  "med: 404 small collectives per step are exposed for 14.0 % of the step [14000000 "
 	  "ns]" },
 	{ "DIST.TINY_COLLECTIVES", QUIET, COLLECTIVES(8, 28), NULL, "" },
 	{ "DIST.TINY_COLLECTIVES", AT, COLLECTIVES(100, 10), NULL, "med" },

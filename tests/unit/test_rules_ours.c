@@ -95,15 +95,15 @@ static const struct rule_case cases[] = {
 
 	{ "DIST.MISSING_RANK", FIRES,
 	  MISSING(2, 8) "distributed.missing_ranks rank=3\ndistributed.missing_ranks rank=5\n",
-	  NULL, "med: 2 of 8 ranks are missing (rank 3, 5)" },
-	/* No more than 8 are named. */
+	  NULL, "med: 2 of 8 ranks are missing (ranks 3, 5)" },
+	/* The table holds no more than some. */
 	{ "DIST.MISSING_RANK", FIRES,
-	  MISSING(9, 64) "distributed.missing_ranks rank=0\ndistributed.missing_ranks rank=1\n"
-			 "distributed.missing_ranks rank=2\ndistributed.missing_ranks rank=3\n"
-			 "distributed.missing_ranks rank=4\ndistributed.missing_ranks rank=5\n"
-			 "distributed.missing_ranks rank=6\ndistributed.missing_ranks rank=7\n"
-			 "distributed.missing_ranks rank=8\n",
-	  NULL, "med: 9 of 64 ranks are missing (rank 0, 1, 2, 3, 4, 5, 6, 7 and more)" },
+	  MISSING(10, 64) "distributed.missing_ranks rank=0\ndistributed.missing_ranks rank=1\n"
+			  "distributed.missing_ranks rank=2\ndistributed.missing_ranks rank=3\n"
+			  "distributed.missing_ranks rank=4\ndistributed.missing_ranks rank=5\n"
+			  "distributed.missing_ranks rank=6\ndistributed.missing_ranks rank=7\n"
+			  "distributed.missing_ranks rank=8\n",
+	  NULL, "med: 10 of 64 ranks are missing (ranks 0-8 and more)" },
 	{ "DIST.MISSING_RANK", QUIET, MISSING(0, 8), NULL, "" },
 	{ "DIST.MISSING_RANK", AT, MISSING(1, 8), NULL, "med: 1 of 8 ranks are missing" },
 	{ "DIST.MISSING_RANK", FIRES, MISSING(1, 8) "distributed.missing_ranks rank=3\n", NULL,
