@@ -353,6 +353,18 @@ void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns)
 		doubt_transfer(ctx);
 }
 
+void tsi_gain_network(struct rule_context *ctx, int64_t moving_ns)
+{
+	const char *gain = "what_if.ideal_network_gain_ns";
+
+	if (!tsi_rule_knows(ctx, gain)) {
+		tsi_gain_overlap(ctx, moving_ns);
+		return;
+	}
+	claim_simulated(ctx, gain, moving_ns);
+	tsi_rule_bound(ctx); /* something has to be sent */
+}
+
 int64_t tsi_share_ns(const struct rule_context *ctx, double share)
 {
 	double ns = share * tsi_rule_real(ctx, "step_time.mean_ns");

@@ -83,6 +83,12 @@ void tsi_comm_evidence(struct rule_context *ctx);
  */
 void tsi_gain_overlap(struct rule_context *ctx, int64_t moving_ns);
 
+/*
+ * Likewise if nothing were sent: overlap wins little where as much is sent as is computed, sending
+ * less wins in any case.
+ */
+void tsi_gain_network(struct rule_context *ctx, int64_t moving_ns);
+
 /* A share of the mean step in ns; 0 where the step is not known. */
 int64_t tsi_share_ns(const struct rule_context *ctx, double share);
 

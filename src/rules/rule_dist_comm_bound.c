@@ -33,7 +33,10 @@ static void evaluate_moving(struct rule_context *ctx, const struct comm_shares *
 	tsi_describe_stages(ctx, comm);
 	tsi_advise_hiding(ctx);
 	tsi_comm_evidence(ctx);
-	tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm->moving));
+	if (tsi_is_worth_naming(comm->waiting)) /* mend that first */
+		tsi_gain_overlap(ctx, tsi_share_ns(ctx, comm->moving));
+	else
+		tsi_gain_network(ctx, tsi_share_ns(ctx, comm->moving));
 }
 
 /* Without traces: what communication takes on the rank with the least. */
@@ -73,7 +76,8 @@ const struct rule tsi_rule_dist_comm_bound = {
 			   "least threshold of the step; high from high on, else med. Without "
 			   "traces of all ranks, what the rank with the least communication spends "
 			   "is taken for it. What stages of a pipeline send each other does not "
-			   "count.",
+			   "count. Where no rank waits for others, the gain is that of sending "
+			   "nothing, else that of ideal overlap.",
 		.meaning = "While data is sent nothing is computed: the more ranks, the less each "
 			   "of them adds. The wait for slower ranks is DIST.STRAGGLER's, "
 			   "DIST.SKEW's or DIST.WAIT's.",

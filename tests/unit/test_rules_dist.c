@@ -59,6 +59,10 @@
 	"distributed.slow_ranks rank=1 excess_ratio=1 gain_ns=1\n"                                 \
 	"distributed.ranks rank=0 mean_comm_ns=50 mean_wait_ns=30\n"                               \
 	"distributed.ranks rank=1 mean_comm_ns=" comm " mean_wait_ns=" wait "\n"
+#define NETWORK(overlap, network)                                                                  \
+	"what_if.step_ns 50000000\n"                                                               \
+	"what_if.ideal_overlap_gain_ns " overlap "\n"                                              \
+	"what_if.ideal_network_gain_ns " network "\n"
 #define STEP_50_MS "step_time.mean_ns 50000000\n"
 
 static const struct rule_case cases[] = {
@@ -263,6 +267,15 @@ static const struct rule_case cases[] = {
 	  "med: transfer takes 30.0 % of the step (33 % of communication) (waiting for slower "
 	  "ranks takes another 20.0 % of the step (22 % of communication); another "
 	  "40.0 % of transfer would be hidden if rank 1 were on time) [15000000 ns]" },
+	/* In steps of 50 ms overlap wins 1 ms, sending nothing 24; with waiting, that comes first. */
+	{ "DIST.COMM_BOUND", FIRES,
+	  COMM("0.8") SPLIT("0", "500", "0") STEP_50_MS NETWORK("1000000", "24000000"), NULL,
+	  "high: communication takes 50.0 % of the step [24000000 ns]" },
+	{ "DIST.COMM_BOUND", AT,
+	  COMM("0.8") SPLIT("200", "500", "0") STEP_50_MS NETWORK("1000000", "24000000"), NULL,
+	  "low: transfer takes 50.0 % of the step (71 % of communication) (waiting for slower "
+	  "ranks "
+	  "takes another 20.0 % of the step (29 % of communication)) [1000000 ns]" },
 	/* Stages of a pipeline: what they send is another rule's. */
 	{ "DIST.EXPOSED_COMM", FIRES,
 	  EXPOSED("0.3") SPLIT("0", "60", "300") "pipeline.stall_ratio 0.3\n" STEP_50_MS, NULL,
