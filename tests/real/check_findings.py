@@ -243,7 +243,7 @@ def gaps_before(raw, is_wanted):
 def copy_small(raw, finding):
     is_small = lambda e: "Memcpy" in e.name and int(e.args.get("bytes", 1 << 30)) <= 65536
     copies = raw.counted(filter(is_small, raw.device))
-    count, share = numbers(finding["title"])[-2:]  # the first is the size
+    count, _, share = numbers(finding["title"])  # between them is the size
     alone = without(spans_of(copies), spans_of(e for e in raw.device if not is_copy(e)))
     yield "count", len(copies) / len(raw.windows), count, 0.51
     took = length(alone) + gaps_before(raw, is_small)

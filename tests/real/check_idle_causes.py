@@ -2,7 +2,8 @@
 """Idle time by cause against idle_causes.py, an independent program for the same definition.
 
 Both look at the same window: the steps that tscope counts (--keep-cold keeps cold ones). A cause
-may differ by 1 % of the wall.
+may differ by 1 % of the wall, and by what a host dispatches behind a wait for the device: the other
+program counts that apart, tscope to the wait.
 
 usage: check_idle_causes.py TSCOPE [FILE...]
 """
@@ -56,14 +57,14 @@ def window_of(report):
 
 
 def causes_of(other, path, window, boundary):
-    """Idle time by cause, and the end of the gap that the window's end lies in."""
+    """Idle time by cause, and how far the causes may differ in ns."""
     _, dev, host, over, durs = other.parse(path)
     runtime = [x for x in host if x.kind == "R"]
     launchers = Counter(d.launch.tid for d in dev if d.launch)
     threads = {tid: other.Thread([x for x in host if x.tid == tid and not other.is_step(x.name)],
                                  durs, over) for tid, _ in launchers.most_common()}
     nothing = "python" if any(x.kind == "O" for x in host) else "host_unrecorded"
-    total, slack = Counter(), 0
+    total, slack, waits = Counter(), 0, Counter()
     for device in {d.dev for d in dev}:
         start, end = window
         mine = [d for d in dev if d.dev == device]
@@ -78,8 +79,8 @@ def causes_of(other, path, window, boundary):
                                   if d.dev == device and d.e > start and d.s < end]
         others = other.union(iv for d in {d.dev for d in dev} - {device} for iv in clipped(d))
         total += other.device(device, other.union(clipped(device)), mine, (start, end), threads,
-                              nothing, others, boundary != "whole_trace", runtime, [], Counter())
-    return total, slack
+                              nothing, others, boundary != "whole_trace", runtime, [], waits)
+    return total, slack + waits["drain_recoverable_ns"]
 
 
 def compare(tscope, path):
