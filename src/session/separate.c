@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKED_BACK = 32, MAX_SEPARATE_RUNS = 1025 }; /* one more than open_runs.c opens */
+enum { MAX_SEPARATE_RUNS = 1025 }; /* one more than open_runs.c opens */
 
 struct unit {
 	struct extent extent;
@@ -98,13 +98,18 @@ static int compare_captures(const void *left, const void *right)
 	return a->index < b->index ? -1 : 1;
 }
 
-/* The latest of `count` units that a capture fits, of its process if there is one; or NULL. */
+/*
+ * The latest of `count` units that a capture fits, of its process if there is one; or NULL. No run
+ * has two units of a slot: where that makes too many runs, none is looked for any more.
+ */
 static struct unit *fitting_unit(const struct separation *s, size_t count,
 				 const struct extent *extent)
 {
 	struct unit *found = NULL;
 
-	for (size_t back = 1; back <= count && back <= LOOKED_BACK; back++) {
+	if (count >= MAX_SEPARATE_RUNS)
+		return NULL;
+	for (size_t back = 1; back <= count; back++) {
 		struct unit *unit = &s->units[s->unit_count - back];
 
 		if (tsi_windows_differ(&unit->extent, extent) != TOGETHER)

@@ -238,3 +238,42 @@ TEST(too_many_runs_end_soon)
 	assert_int_equal(count_apart(16000), 1025);
 	alarm(0);
 }
+
+/* Rank 0 of many jobs, which record one after another, and then once more in the same order. */
+TEST(jobs_take_turns)
+{
+	enum { JOBS = 50, COUNT = 2 * JOBS };
+	struct loaded *traces = calloc(COUNT, sizeof(*traces));
+	struct step_record steps[COUNT] = { { 0 } };
+	struct load load = { 0 };
+	struct loaded *loaded[COUNT];
+	struct load *loads[COUNT];
+	struct arena arena = { 0 };
+	struct run_partition partition;
+	const struct run_members members = { .loaded = loaded,
+					     .loads = loads,
+					     .read_count = COUNT };
+
+	assert_non_null(traces);
+	for (size_t i = 0; i < COUNT; i++) {
+		traces[i].input = (struct tscope_run_input){ .kind = TSCOPE_INPUT_TRACE,
+							     .path = "a.json",
+							     .format = "" };
+		steps[i].number = i < JOBS ? 2 : 4;
+		traces[i].steps.world_size = 1;
+		traces[i].steps.records = &steps[i];
+		traces[i].steps.count = 1;
+		traces[i].start_ns = 10 * (int64_t)i;
+		traces[i].end_ns = traces[i].start_ns + 5;
+		traces[i].origin.pid = 100 + (int64_t)i % JOBS;
+		loaded[i] = &traces[i];
+		loads[i] = &load;
+	}
+	tsi_separate(&partition, &members, &arena);
+	assert_int_equal(tsi_arena_status(&arena, NULL), TSCOPE_OK);
+	assert_int_equal(partition.count, JOBS);
+	for (size_t i = 0; i < JOBS; i++)
+		assert_int_equal(partition.run_of[i], partition.run_of[i + JOBS]);
+	tsi_arena_deinit(&arena);
+	free(traces);
+}
