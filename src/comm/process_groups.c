@@ -55,7 +55,7 @@ const char *tsi_group_name(const struct rank_log *log, const struct rank_group *
 static bool is_own_group(const struct rank_log *log, const struct rank_group *group)
 {
 	if (group->stride > 0) {
-		int64_t first = log->members[group->first_member];
+		int64_t first = tsi_group_member(log, group, 0);
 		uint64_t distance = (uint64_t)log->rank - (uint64_t)first;
 
 		return log->rank >= first && distance % (uint64_t)group->stride == 0 &&
@@ -79,14 +79,13 @@ static uint32_t number_set(struct group_search *search, const struct rank_log *l
 
 	memcpy(size + 1, &group->size, sizeof(group->size));
 	if (has_members && group->stride > 0) {
-		const int64_t said[] = { log->members[group->first_member], group->stride,
+		const int64_t said[] = { tsi_group_member(log, group, 0), group->stride,
 					 group->member_count };
 
 		memcpy(series + 1, said, sizeof(said));
 		text = (struct str){ series, sizeof(series) };
 	} else if (has_members)
-		text = (struct str){ (const char *)(log->members + group->first_member),
-				     group->member_count * sizeof(*log->members) };
+		text = tsi_group_list(log, group);
 	return tsi_latch_text(&search->arena, &search->texts, text);
 }
 

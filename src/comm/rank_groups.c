@@ -27,15 +27,6 @@ void tsi_group_finder_deinit(struct group_finder *finder)
 
 /* ---- members ---- */
 
-static void add_member(struct rank_log *log, int64_t rank)
-{
-	int64_t *member = tsi_arena_push(&log->arena, &log->members, &log->member_count,
-					 &log->member_capacity, sizeof(*member));
-
-	if (member)
-		*member = rank;
-}
-
 /* The members that were added last are the group's. */
 static void take_members(const struct rank_log *log, struct rank_group *group)
 {
@@ -57,7 +48,7 @@ static void add_list(struct rank_log *log, struct str text)
 			p++;
 		struct str digits = { first, (size_t)(p - first) };
 		if (digits.length > 0 && tsi_str_to_int64(digits, &rank))
-			add_member(log, rank);
+			tsi_rank_log_add_member(log, rank);
 		if (p < end)
 			p++;
 	}
@@ -78,7 +69,7 @@ static void add_series(struct rank_log *log, const struct collective *record, in
 	if (start < 0 || stride <= 0 || tsi_ckd_mul(&span, stride, size) ||
 	    tsi_ckd_add(&span, span, start))
 		return;
-	add_member(log, start);
+	tsi_rank_log_add_member(log, start);
 	group->stride = stride;
 	group->member_count = (uint32_t)size;
 }

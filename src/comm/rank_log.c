@@ -20,6 +20,7 @@ void tsi_rank_log_deinit(struct rank_log *log)
 {
 	tsi_arena_deinit(&log->still_memory);
 	tsi_arena_deinit(&log->point_memory);
+	tsi_arena_deinit(&log->member_memory);
 	tsi_intern_deinit(&log->names);
 	tsi_arena_deinit(&log->arena);
 	*log = (struct rank_log){ 0 };
@@ -31,19 +32,18 @@ void tsi_rank_log_deinit(struct rank_log *log)
 static uint32_t number_group(struct rank_log *log, struct intern *keys,
 			     const struct rank_group *group)
 {
-	size_t member_bytes = tsi_listed_members(group) * sizeof(*log->members);
+	struct str list = tsi_group_list(log, group);
 	struct rank_group head = *group;
-	char *bytes = malloc(sizeof(head) + member_bytes);
+	size_t head_bytes = offsetof(struct rank_group, shared);
+	char *bytes = malloc(head_bytes + list.length);
 	uint32_t number = 0;
 
 	head.first_member = 0;
 	if (bytes) {
-		memcpy(bytes, &head, sizeof(head));
-		if (member_bytes > 0)
-			memcpy(bytes + sizeof(head), &log->members[group->first_member],
-			       member_bytes);
+		memcpy(bytes, &head, head_bytes);
+		memcpy(bytes + head_bytes, list.data, list.length);
 		number = tsi_latch_text(&log->arena, keys,
-					(struct str){ bytes, sizeof(head) + member_bytes });
+					(struct str){ bytes, head_bytes + list.length });
 	}
 	log->arena.has_failed |= !bytes;
 	free(bytes);
@@ -63,17 +63,23 @@ static int64_t stride_of(const int64_t *members, size_t count)
 	return stride;
 }
 
+void tsi_rank_log_add_member(struct rank_log *log, int64_t rank)
+{
+	int64_t *member = tsi_arena_push(&log->member_memory, &log->members, &log->member_count,
+					 &log->member_capacity, sizeof(*member));
+
+	if (member)
+		*member = rank;
+	log->arena.has_failed |= !member;
+}
+
 /* So that equal members are equal bytes: few are listed, a stride is one where it can be. */
 static void settle_stride(struct rank_log *log, struct rank_group *group)
 {
 	if (group->stride > 0 && group->member_count < 3) {
 		if (group->member_count == 2) {
 			int64_t last = tsi_group_member(log, group, 1);
-			int64_t *member =
-				tsi_arena_push(&log->arena, &log->members, &log->member_count,
-					       &log->member_capacity, sizeof(*member));
-			if (member)
-				*member = last;
+			tsi_rank_log_add_member(log, last);
 		}
 		group->stride = 0;
 	} else if (group->stride == 0 && group->member_count >= 3) {
@@ -150,19 +156,18 @@ static void append_groups(struct renumbering *numbers)
 		tsi_arena_new(&numbers->arena, from->group_count, sizeof(*numbers->groups));
 	for (size_t i = 0; numbers->groups && i < from->group_count; i++) {
 		struct rank_group group = from->groups[i];
-		uint32_t first = group.first_member;
-		uint32_t listed = tsi_listed_members(&group);
-		size_t wanted = to->member_count + listed;
+		struct str list = tsi_group_list(from, &group);
 
-		to->members = tsi_arena_reserve(&to->arena, to->members, &to->member_capacity,
-						wanted, sizeof(*to->members));
-		if (!to->members)
-			break;
 		group.name = numbers->names[group.name];
 		group.description = numbers->names[group.description];
 		group.first_member = (uint32_t)to->member_count;
-		for (uint32_t k = 0; k < listed; k++)
-			to->members[to->member_count++] = from->members[first + k];
+		group.shared = NULL;
+		for (size_t at = 0; at < list.length; at += sizeof(int64_t)) {
+			int64_t member;
+
+			memcpy(&member, list.data + at, sizeof(member));
+			tsi_rank_log_add_member(to, member);
+		}
 		numbers->groups[i] = tsi_rank_log_add_group(to, &keys, &group);
 	}
 	tsi_intern_deinit(&keys);

@@ -52,7 +52,8 @@ struct rank_group {
 	uint32_t name, description;          /* ids in rank_log.names, 0: not said */
 	int64_t size;                        /* or NO_NUMBER */
 	uint32_t first_member, member_count; /* in rank_log.members; 0: not said */
-	int64_t stride; /* 0: each is there; else the first alone, and others follow at this */
+	int64_t stride;     /* 0: each is listed; else the first alone, and others follow at this */
+	const char *shared; /* where they are listed, 8 bytes each; NULL: in rank_log.members */
 };
 
 enum rank_point_kind {
@@ -122,7 +123,8 @@ struct rank_log {
 	 */
 	struct rank_group *groups;
 	size_t group_count, group_capacity;
-	int64_t *members; /* of groups: ranks in ascending order; tsi_group_member() */
+	struct arena member_memory; /* of the members alone */
+	int64_t *members; /* of groups, ascending, until others have them (member_lists.h) */
 	size_t member_count, member_capacity;
 	struct arena point_memory; /* of the points alone */
 	struct rank_point *points; /* of all steps or, with step_lines, of some (sample_steps.h) */
@@ -166,10 +168,13 @@ void tsi_rank_log_join_places(struct rank_log *log);
 /* The place of this name; NULL: it takes no time of note. */
 const struct rank_place *tsi_rank_log_place(const struct rank_log *log, struct str name);
 
+/* Adds a member to those of which tsi_rank_log_add_group() makes a group. */
+void tsi_rank_log_add_member(struct rank_log *log, int64_t rank);
+
 /*
  * Adds a group whose members, if any, are the last of log->members; where the log has it, they
- * are taken off again. Three and more at equal distances become a stride, so that no rank of many
- * lists all. keys knows the groups of the log: zeroed at first, deinit it as any intern.
+ * are taken off again. Three and more at equal distances become a stride. keys knows the groups of
+ * the log: zeroed at first, deinit it as any intern.
  * Returns the group's index; memory that ends is remembered by log->arena.
  */
 uint32_t tsi_rank_log_add_group(struct rank_log *log, struct intern *keys,
@@ -199,18 +204,34 @@ void tsi_rank_log_sum_steps(const struct rank_log *log, int64_t (*lines)[TSCOPE_
  */
 uint32_t tsi_rank_log_find_step(const struct rank_log *log, int64_t start_ns, int64_t wall_ns);
 
-/* How many of its members are in log->members. */
+/* How many of its members are listed. */
 static inline uint32_t tsi_listed_members(const struct rank_group *group)
 {
 	return group->stride > 0 ? group->member_count > 0 : group->member_count;
 }
 
+/* The bytes of the members that are listed. */
+static inline struct str tsi_group_list(const struct rank_log *log, const struct rank_group *group)
+{
+	size_t bytes = tsi_listed_members(group) * sizeof(int64_t);
+
+	if (bytes == 0)
+		return TSI_STR("");
+	return (struct str){ group->shared ? group->shared
+					   : (const char *)(log->members + group->first_member),
+			     bytes };
+}
+
 static inline int64_t tsi_group_member(const struct rank_log *log, const struct rank_group *group,
 				       uint32_t index)
 {
-	if (group->stride == 0)
-		return log->members[group->first_member + index];
-	return log->members[group->first_member] + (int64_t)index * group->stride;
+	const char *list = tsi_group_list(log, group).data;
+	size_t at = group->stride == 0 ? index : 0;
+	int64_t member;
+
+	/* Shared lists are texts, which begin anywhere. */
+	memcpy(&member, list + at * sizeof(member), sizeof(member));
+	return member + (int64_t)index * group->stride;
 }
 
 /* End of an op on its rank's clock. Saturates. */

@@ -160,7 +160,8 @@ void tsi_code_rank_log(struct codec *codec, struct rank_log *log)
 	codec->limits[LIMIT_POINT_KINDS] = RANK_POINT_END + 1;
 	codec->limits[LIMIT_MARKS] = TSCOPE_STEP_CAPTURE + 1;
 	tsi_code_struct(codec, log, &TSI_LIST_OF(struct rank_log, log_fields));
-	CODE(members, member_count, int64_t, member_fields);
+	tsi_code_list(codec, &log->members, &log->member_count,
+		      &TSI_LIST_OF(int64_t, member_fields), &log->member_memory);
 	CODE(groups, group_count, struct rank_group, group_fields);
 	codec->limits[LIMIT_GROUPS] = log->group_count;
 	CODE(ops, op_count, struct rank_op, op_fields);

@@ -48,22 +48,10 @@ static bool is_world(const struct rank_log *logs, size_t count)
 	return communicating >= 2;
 }
 
-enum tscope_status tsi_join_world(struct run_world *ret, const struct run_members *members,
-				  const struct run_ranks *ranks, struct arena *arena,
-				  struct tscope_error *err)
+static enum tscope_status make_world(struct run_world *ret, const struct run_ranks *ranks,
+				     struct tscope_error *err)
 {
 	enum tscope_status status;
-	size_t item = 0;
-
-	*ret = (struct run_world){ 0 };
-	if (ranks->count < 2)
-		return TSCOPE_OK;
-	ret->logs = tsi_arena_new(arena, ranks->count, sizeof(*ret->logs));
-	status = tsi_arena_status(arena, err);
-	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++)
-		status = join_logs(&ret->logs[i], members, ranks->series[i].rank, &item, err);
-	if (status != TSCOPE_OK || !is_world(ret->logs, ranks->count))
-		return status;
 	const struct step_sample sample =
 		tsi_rank_logs_sample(ret->logs, ranks->count, MAX_REPLAYED_STEP_POINTS);
 	if (sample.has_failed)
@@ -79,6 +67,28 @@ enum tscope_status tsi_join_world(struct run_world *ret, const struct run_member
 	return ret->world->match_count > 0
 		       ? tsi_replay_graph_new(&ret->replay_graph, ret->world, err)
 		       : TSCOPE_OK;
+}
+
+enum tscope_status tsi_join_world(struct run_world *ret, const struct run_members *members,
+				  const struct run_ranks *ranks, struct arena *arena,
+				  struct tscope_error *err)
+{
+	enum tscope_status status;
+	size_t item = 0;
+
+	*ret = (struct run_world){ 0 };
+	if (ranks->count < 2)
+		return TSCOPE_OK;
+	ret->logs = tsi_arena_new(arena, ranks->count, sizeof(*ret->logs));
+	status = tsi_arena_status(arena, err);
+	for (size_t i = 0; status == TSCOPE_OK && i < ranks->count; i++)
+		status = join_logs(&ret->logs[i], members, ranks->series[i].rank, &item, err);
+	if (status == TSCOPE_OK && is_world(ret->logs, ranks->count))
+		status = make_world(ret, ranks, err);
+	/* The world has those of the groups in use; the session's go with it. */
+	for (size_t i = 0; ret->logs && i < ranks->count; i++)
+		tsi_rank_log_forget_lists(&ret->logs[i]);
+	return status;
 }
 
 void tsi_run_world_deinit(struct run_world *world, size_t rank_count)

@@ -3,7 +3,7 @@
 #define TSCOPE_SESSION_LOAD_H
 
 #include "analyze/ops/graph_log.h"
-#include "comm/rank_log.h"
+#include "comm/member_lists.h"
 #include "model/trace/composer.h"
 #include "run/find.h"
 #include "run/memory_steps.h"
@@ -78,6 +78,7 @@ struct load {
 	struct run_file file;           /* its texts must outlive loaded */
 	const struct rank_filter *only; /* the rank of a merged trace that is read; or NULL: all */
 	bool keeps_log;                 /* of a trace: there are others to compare it with */
+	struct member_lists *lists;     /* where those of the log go; NULL: they stay in it */
 	bool keeps_graphs;              /* of a capture: for those that replay its graphs */
 	bool stays_open; /* of a trace: facts that few reports show are computed when asked for */
 	/* Logs of graphs that the trace replays; they must outlive the loading. */

@@ -143,6 +143,10 @@ static enum tscope_status load_file(struct loaded *loaded, const struct load *lo
 		status = tsi_load_metrics(loaded, file, options, err);
 	else
 		status = tsi_load_trace(loaded, load, options, err);
+	if (status == TSCOPE_OK && load->lists) {
+		tsi_rank_log_share_lists(&loaded->log, load->lists);
+		status = tsi_arena_status(&loaded->log.arena, err);
+	}
 	loaded->input.step_count = loaded->steps.count;
 	return status == TSCOPE_OK ? tsi_steps_status(&loaded->steps, err) : status;
 }

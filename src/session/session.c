@@ -33,6 +33,8 @@ void tsi_session_deinit(struct session *session)
 	for (size_t i = 0; session->readings && i < session->found.count; i++)
 		if (session->readings[i])
 			forget(session->readings[i]);
+	tsi_member_lists_free(session->lists);
+	session->lists = NULL;
 	tsi_arena_deinit(&session->arena);
 	tsi_members_free(session->members);
 	session->members = session->found.members = NULL;
@@ -138,6 +140,8 @@ enum tscope_status tsi_session_read(struct run_sources *ret, struct session *ses
 	size_t wanted_count = 0;
 
 	*ret = (struct run_sources){ 0 };
+	if (keeps_log && !session->lists && tsi_member_lists_new(&session->lists, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
 	for (size_t i = 0; wanted && i < files->count; i++) {
 		const struct run_file *file = &files->items[i];
 		struct run_source *source = tsi_arena_push(arena, &ret->items, &ret->count,
@@ -157,6 +161,7 @@ enum tscope_status tsi_session_read(struct run_sources *ret, struct session *ses
 			.file = *file,
 			.keeps_log = keeps_log,
 			.stays_open = stays_open,
+			.lists = session->lists,
 		};
 		wanted[wanted_count++] = &reading->whole;
 	}
@@ -183,6 +188,7 @@ struct load *tsi_session_rank(struct session *session, const struct run_file *fi
 		reading->filters[rank] = (struct rank_filter){ merged, merged->ranks[rank] };
 		load->only = &reading->filters[rank];
 		load->keeps_log = true;
+		load->lists = session->lists;
 	}
 	return load;
 }

@@ -17,8 +17,9 @@ struct run_paths {
 struct session {
 	const struct tscope_run_options *options;
 	struct run_files found;
-	struct run_paths sources;  /* as tscope_run_source(); in the arena of what was found */
-	struct reading **readings; /* by id of the file; NULL: it was not read */
+	struct run_paths sources;   /* as tscope_run_source(); in the arena of what was found */
+	struct reading **readings;  /* by id of the file; NULL: it was not read */
+	struct member_lists *lists; /* of the logs of all readings; NULL before there are any */
 	struct arena arena;
 	struct tscope_members *members; /* of archives among what was found */
 	struct tscope_run_options own;  /* options with the archives, or as files were mapped */

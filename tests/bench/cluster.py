@@ -4,7 +4,7 @@
 
 usage: cluster.py TSCOPE MULTIPLY_RANKS [--folder FOLDER] [FIGURE...]
 
-FIGURE: size, map, small, steps, huge, logs, unstated, beside, threads (default: all). The folder keeps the
+FIGURE: size, map, small, steps, huge, logs, unstated, irregular, beside, threads (default: all). The folder keeps the
 generated traces (200 MB, and eight small ones); files of many ranks are made anew, 1.4 GB at most.
 Processor time is that of one run, of maps and traces the least of three. Exit 1: over a limit.
 """
@@ -20,7 +20,7 @@ import tempfile
 import inputs
 from measure import Command, Run
 
-FIGURES = ("size", "map", "small", "steps", "huge", "logs", "unstated", "beside", "threads")
+FIGURES = ("size", "map", "small", "steps", "huge", "logs", "unstated", "irregular", "beside", "threads")
 # Five steps, 192 collectives of each.
 LOGGED = ["--ranks", "8", "--steps", "5", "--buckets", "200", "--events-per-step", "8500",
           "--clock-skew-us", "500", "--layout", "hta"]
@@ -48,12 +48,11 @@ class Bench:
         self.run("map", "--force", "--quiet", "--out", target, *paths)
         return target
 
-    def many(self, count, maps, is_stated=True):
+    def many(self, count, maps, groups="stated"):
         """One file with so many ranks, each one of the maps under another number."""
         path = self.scratch / f"{count}.tsr"
         with open(path, "wb") as out:
-            subprocess.run([self.multiply, str(count), "stated" if is_stated else "unstated",
-                            *sorted(map(str, maps.glob("*.tsr")))], stdout=out, check=True)
+            subprocess.run([self.multiply, str(count), groups, *sorted(map(str, maps.glob("*.tsr")))], stdout=out, check=True)
         return path
 
     def large_trace(self):
@@ -122,13 +121,23 @@ class Bench:
         self.report("logs", "10,000 ranks of 960 collectives", path, (120, 3))
         path.unlink()
 
-    def unstated(self):
+    def few_maps(self):
         folder = self.scratch / "few"
-        inputs.generate(folder, ["--ranks", "8", "--steps", "3", "--buckets", "4", "--events-per-step",
-                                 "200", "--layout", "hta"])
-        maps = self.map(*sorted(folder.glob("rank*.json")))
-        path = self.many(8192, maps, is_stated=False)
+        if not folder.exists():
+            inputs.generate(folder, ["--ranks", "8", "--steps", "3", "--buckets", "4", "--events-per-step",
+                                     "200", "--layout", "hta"])
+        return self.map(*sorted(folder.glob("rank*.json")))
+
+    def unstated(self):
+        path = self.many(8192, self.few_maps(), "unstated")
         self.report("unstated", "8,192 ranks, groups unstated", path, (2, None))
+
+    def irregular(self):
+        """Groups of half of the ranks, of which each lists 4,096: such lists cost no memory by rank."""
+        maps = self.few_maps()
+        stated = self.report("irregular", "8,192 ranks, groups with a stride", self.many(8192, maps), (3, 0.7))
+        listed = self.report("irregular", "the same, 4,096 members listed", self.many(8192, maps, "irregular"), (3, 0.7))
+        self.put("irregular: memory of lists by that of strides", listed.peak_bytes / stated.peak_bytes, 1.1, "")
 
     def beside(self):
         """A metrics file beside the records of each rank: whose it is takes no search among all ranks."""

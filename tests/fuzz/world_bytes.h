@@ -169,11 +169,9 @@ static void read_group(struct window_reading *r)
 
 	for (int64_t rank = 0; rank < 15; rank++)
 		if (bits & 1u << rank)
-			APPEND(&log->arena, log->members, log->member_count, log->member_capacity,
-			       rank);
+			tsi_rank_log_add_member(log, rank);
 	if (bits & 1u << 15)
-		APPEND(&log->arena, log->members, log->member_count, log->member_capacity,
-		       INT64_MAX);
+		tsi_rank_log_add_member(log, INT64_MAX);
 	group.member_count = (uint32_t)log->member_count - group.first_member;
 	if (group.size == NO_NUMBER && group.member_count > 0)
 		group.size = group.member_count;

@@ -254,7 +254,7 @@ static void read_members(struct rank_log *log, struct rank_group *group, const c
 		int64_t rank = strtoll(text, &end, 10);
 
 		assert_true(end != text);
-		APPEND(&log->arena, log->members, log->member_count, log->member_capacity, rank);
+		tsi_rank_log_add_member(log, rank);
 		group->member_count++;
 		text = *end == ',' ? end + 1 : end;
 	}

@@ -295,11 +295,7 @@ static void list_group(struct rank_log *log, const char *name, int64_t first, in
 				    .first_member = (uint32_t)log->member_count };
 
 	for (int64_t rank = first; rank < end; rank += stride) {
-		int64_t *member = tsi_arena_push(&log->arena, &log->members, &log->member_count,
-						 &log->member_capacity, sizeof(*member));
-
-		assert_non_null(member);
-		*member = rank;
+		tsi_rank_log_add_member(log, rank);
 		group.member_count++;
 	}
 	group.size = group.member_count;

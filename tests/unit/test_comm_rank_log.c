@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs of ranks: the points of a timeline, worked out by hand, and windows joined. */
-#include "comm/rank_log.h"
+#include "comm/member_lists.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -452,12 +452,8 @@ static uint32_t add_members(struct rank_log *log, struct intern *keys, const int
 				    .member_count = count,
 				    .stride = stride };
 
-	for (uint32_t i = 0; i < tsi_listed_members(&group); i++) {
-		int64_t *member = tsi_arena_push(&log->arena, &log->members, &log->member_count,
-						 &log->member_capacity, sizeof(*member));
-		assert_non_null(member);
-		*member = members[i];
-	}
+	for (uint32_t i = 0; i < tsi_listed_members(&group); i++)
+		tsi_rank_log_add_member(log, members[i]);
 	return tsi_rank_log_add_group(log, keys, &group);
 }
 
@@ -487,6 +483,85 @@ TEST(equal_distances_are_a_stride)
 	assert_int_equal(log.group_count, 4);
 	tsi_intern_deinit(&keys);
 	tsi_rank_log_deinit(&log);
+}
+
+/* ---- lists that ranks share ---- */
+
+static const int64_t odd_list[] = { 1, 2, 4, 9 }, even_list[] = { 0, 2, 4 };
+
+/* A rank with a listed group, and one with a stride. */
+static void make_listed(struct rank_log *log)
+{
+	struct intern keys = { 0 };
+
+	assert_int_equal(tsi_rank_log_init(log, NULL), TSCOPE_OK);
+	assert_int_equal(add_members(log, &keys, odd_list, 4, 0), 0);
+	assert_int_equal(add_members(log, &keys, even_list, 3, 0), 1);
+	tsi_intern_deinit(&keys);
+}
+
+static void check_listed(const struct rank_log *log)
+{
+	assert_int_equal(log->group_count, 2);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(tsi_group_member(log, &log->groups[0], i), odd_list[i]);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(tsi_group_member(log, &log->groups[1], i), even_list[i]);
+}
+
+/* However many ranks list a group, there is one list, and no rank has room for one. */
+TEST(equal_lists_are_one)
+{
+	enum { RANKS = 3 };
+	struct rank_log logs[RANKS], joined;
+	struct member_lists *lists;
+
+	assert_int_equal(tsi_member_lists_new(&lists, NULL), TSCOPE_OK);
+	for (size_t i = 0; i < RANKS; i++) {
+		make_listed(&logs[i]);
+		tsi_rank_log_share_lists(&logs[i], lists);
+		check_listed(&logs[i]);
+		assert_ptr_equal(logs[i].groups[0].shared, logs[0].groups[0].shared);
+		assert_null(logs[i].members);
+	}
+	/* Windows of a rank have the same groups, shared or not. */
+	make_listed(&joined);
+	assert_int_equal(tsi_rank_log_append(&joined, &logs[0], NULL), TSCOPE_OK);
+	check_listed(&joined);
+	assert_int_equal(tsi_rank_log_append(&logs[0], &joined, NULL), TSCOPE_OK);
+	check_listed(&logs[0]);
+	for (size_t i = 0; i < RANKS; i++) {
+		tsi_rank_log_forget_lists(&logs[i]);
+		assert_int_equal(logs[i].groups[0].member_count, 0);
+	}
+	tsi_member_lists_free(lists);
+	for (size_t i = 0; i < RANKS; i++)
+		tsi_rank_log_deinit(&logs[i]);
+	tsi_rank_log_deinit(&joined);
+}
+
+static enum tscope_status share(struct rank_log *log, struct member_lists **lists,
+				struct tscope_error *err)
+{
+	if (tsi_member_lists_new(lists, err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	tsi_rank_log_share_lists(log, *lists);
+	return tsi_arena_status(&log->arena, err);
+}
+
+TEST(memory_may_end_as_lists_are_shared)
+{
+	struct alloc_sweep sweep = { .at_least = 3 };
+
+	while (alloc_sweep_next(&sweep)) {
+		struct member_lists *lists = NULL;
+		struct rank_log log;
+
+		make_listed(&log);
+		alloc_sweep_try(&sweep, share(&log, &lists, &sweep.err));
+		tsi_rank_log_deinit(&log);
+		tsi_member_lists_free(lists);
+	}
 }
 
 static enum tscope_status join_all(const struct test_world *w, struct tscope_error *err)
