@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /*
- * Ranks in ascending order as "0-3, 8"; what is longer than 1023 bytes ends in "...".
+ * Ranks in ascending order as "0-3, 8", six and more at equal distances as "2, 6, ..., 254"; what
+ * is longer than 1023 bytes ends in "...".
  *
  *	struct rank_text ranks = { .text = "" };
  *
@@ -17,8 +18,9 @@
  */
 struct rank_text {
 	char text[1024];
-	int64_t first, last; /* the run of ranks that is not written yet */
-	bool has_run, is_full;
+	/* Ranks at equal distances that are not written yet; of one the distance is 0. */
+	int64_t first, last, distance, count;
+	bool is_full;
 };
 
 void tsi_rank_text_add(struct rank_text *text, int64_t rank);

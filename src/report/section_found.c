@@ -150,7 +150,7 @@ static void add_rank(struct groups *groups, struct rank_files *files, int64_t ra
 		groups->further_count++;
 		return;
 	}
-	group->is_one = group->ranks.text[0] == '\0' && !group->ranks.has_run;
+	group->is_one = group->ranks.text[0] == '\0' && group->ranks.count == 0;
 	tsi_rank_text_add(&group->ranks, rank);
 }
 

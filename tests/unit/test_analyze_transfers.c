@@ -336,7 +336,7 @@ TEST(many_ranks_have_a_short_text)
 {
 	struct text text = new_text();
 
-	/* Every second one of 800: "0, 2, 4 …" does not fit. */
+	/* Every second one of 800. */
 	for (int rank = 0; rank < 800; rank += 2) {
 		put(&text,
 		    "rank %d\nstep 1 0 100m\nall_reduce 10m 30m group=dp bytes=8 ranks=", rank);
@@ -349,13 +349,7 @@ TEST(many_ranks_have_a_short_text)
 	const char *ranks = tsi_table_cell(&links, 0, tsi_table_column(&links, "ranks")).text;
 
 	assert_int_equal(links.row_count, 1);
-	assert_memory_equal(ranks, "0, 2, 4, 6, ", 12);
-	/*
-	 * With ", " between them: 13 bytes up to 8, 45 × 4 up to 98, and 165 × 5 up to 428 are
-	 * 1018: with the end 1023.
-	 */
-	assert_int_equal(strlen(ranks), 1023);
-	assert_string_equal(ranks + 1018 - strlen("428"), "428, ...");
+	assert_string_equal(ranks, "0, 2, ..., 798");
 	analyzed_free(a);
 	test_world_free(w);
 	free(text.bytes);
