@@ -14,6 +14,8 @@
 #define LINKS "transfers.links"
 #define SLOW "transfers.slow_links"
 
+enum { MAX_RANKS_CHARS = 80, MAX_NODES_CHARS = 100 };
+
 static double cell(const struct rule_context *ctx, size_t row, const char *column)
 {
 	return tsi_rule_cell_real(ctx, SLOW, row, column);
@@ -71,6 +73,7 @@ static void describe(struct rule_context *ctx, const struct slow *slow)
 	double own = cell(ctx, slow->worst, "bus_bytes_per_second") / 1e9;
 	const char *group = text(ctx, slow->worst, "group");
 	const char *span = text(ctx, slow->worst, "span");
+	const char *nodes = text(ctx, slow->worst, "nodes");
 
 	if (isfinite(own))
 		tsi_rule_detail(ctx, "bus bandwidth %.1f GB/s, comparable links %.1f GB/s", own,
@@ -78,14 +81,31 @@ static void describe(struct rule_context *ctx, const struct slow *slow)
 	if (group[0])
 		tsi_rule_detail(ctx, "process group %s", group);
 	if (strcmp(span, "intra_node") == 0)
-		tsi_rule_detail(ctx, "all on one node, like the links compared");
+		tsi_rule_detail(ctx, "all on %.*s, like the links compared", MAX_NODES_CHARS,
+				*nodes ? nodes : "one node");
 	else if (strcmp(span, "inter_node") == 0)
-		tsi_rule_detail(ctx, "on several nodes, like the links compared");
+		tsi_rule_detail(ctx, "on %.*s, like the links compared", MAX_NODES_CHARS,
+				*nodes ? nodes : "several nodes");
 	else
 		tsi_rule_detail(ctx, "which ranks share a node is unknown: it may be the only link "
 				     "between nodes");
 	if (slow->link_count > 1)
 		tsi_rule_detail(ctx, "%zu slow links and sizes in total", slow->link_count);
+}
+
+/* Links within a node and between nodes are other machines; unknown, it may be either. */
+static void advise(struct rule_context *ctx, const char *span)
+{
+	if (strcmp(span, "intra_node") == 0)
+		tsi_rule_advice(ctx,
+				"look at NVLink and PCIe between these devices (nvidia-smi nvlink "
+				"-e, nvidia-smi topo -m), run nccl-tests on that node alone, and "
+				"take it out of service where it is slow, too");
+	else if (strcmp(span, "inter_node") == 0)
+		tsi_rule_advice(ctx,
+				"look at the cables, ports and switches between these ranks' nodes "
+				"(ibqueryerrors, error counters of the ports), run nccl-tests "
+				"between them, and see whether the slowness moves with the host");
 }
 
 /* Only transfer that nothing hides makes steps longer. */
@@ -109,12 +129,15 @@ static void evaluate_dist_slow_link(struct rule_context *ctx)
 	if (slow.link_count == 0)
 		return;
 	double slowdown = cell(ctx, slow.worst, "slowdown_ratio");
+	const char *ranks = text(ctx, slow.worst, "ranks");
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, slowdown),
-		      "%s of %s between ranks %s takes %.0f %% longer than between other ranks",
+		      "%s of %s between ranks %.*s%s takes %.0f %% longer than between other ranks",
 		      text(ctx, slow.worst, "kind"),
 		      tsi_scaled_text(cell(ctx, slow.worst, "message_bytes"), QUANTITY_SIZE).chars,
-		      text(ctx, slow.worst, "ranks"), 100 * slowdown);
+		      MAX_RANKS_CHARS, ranks, strlen(ranks) > MAX_RANKS_CHARS ? "..." : "",
+		      100 * slowdown);
 	describe(ctx, &slow);
+	advise(ctx, text(ctx, slow.worst, "span"));
 	put_recoverable(ctx, &slow);
 }
 

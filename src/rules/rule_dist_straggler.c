@@ -17,7 +17,7 @@
 #define CAUSES "stragglers.causes"
 #define GROUPS "stragglers.groups"
 
-enum { MAX_STEPS_TEXT = 40 };
+enum { MAX_STEPS_TEXT = 40, MAX_NODE_CHARS = 40 };
 
 /* Words for a title and advice by stragglers.causes; for other causes the definition's advice. */
 static const struct cause {
@@ -56,6 +56,12 @@ static const struct cause busy_experts = {
 	"raise the weight of the load-balancing loss or use a bias for each expert, lower the "
 	"capacity factor, place experts that are busy together on different ranks or twice"
 };
+
+static const char node_advice[] =
+	"look at the node, whose ranks are slow together: its power cap, supply and cooling "
+	"(nvidia-smi "
+	"-q -d CLOCK,POWER,TEMPERATURE,PERFORMANCE for each device), other jobs on it; where it "
+	"stays slow take it out of service";
 
 /* The slow ranks with an excess of at least the threshold; the worst costs most. */
 struct slow {
@@ -171,21 +177,54 @@ static void describe_lateness(char *text, size_t room, const struct rule_context
 			 *words ? ")" : "");
 }
 
+/* The row in GROUPS of the node that all slow ranks are on, and no other; or SIZE_MAX. */
+static size_t find_node(const struct rule_context *ctx, const struct slow *slow)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, GROUPS); row++)
+		if (strcmp(tsi_rule_cell_text(ctx, GROUPS, row, "kind"), "node") == 0 &&
+		    tsi_rule_cell(ctx, GROUPS, row, "late_count").integer == (int64_t)slow->count)
+			return row;
+	return SIZE_MAX;
+}
+
+/* "8 ranks", "7 of 8 ranks on node3", "all 8 ranks on node3" */
+static void describe_ranks(char *text, size_t room, const struct rule_context *ctx,
+			   const struct slow *slow)
+{
+	size_t node = find_node(ctx, slow);
+
+	if (node == SIZE_MAX) {
+		snprintf(text, room, "%zu ranks", slow->count);
+		return;
+	}
+	int64_t of = tsi_rule_cell(ctx, GROUPS, node, "rank_count").integer;
+	const char *name = tsi_rule_cell_text(ctx, GROUPS, node, "name");
+	if (of == (int64_t)slow->count)
+		snprintf(text, room, "all %zu ranks on %.*s", slow->count, MAX_NODE_CHARS, name);
+	else
+		snprintf(text, room, "%zu of %" PRId64 " ranks on %.*s", slow->count, of,
+			 MAX_NODE_CHARS, name);
+}
+
 static void fire(struct rule_context *ctx, enum tscope_severity severity, const struct slow *slow,
 		 double gain_ns)
 {
-	char lateness[160];
+	size_t row = find_cause(ctx, slow->rank);
+	const char *node = row == SIZE_MAX ? "" : tsi_rule_cell_text(ctx, CAUSES, row, "node");
+	char lateness[160], ranks[96];
 
 	describe_lateness(lateness, sizeof(lateness), ctx, slow);
+	describe_ranks(ranks, sizeof(ranks), ctx, slow);
 	if (slow->count == 1)
-		tsi_rule_fire(ctx, severity, "rank %" PRId64 " %s; fixing %s saves %s per step",
-			      slow->rank, lateness, slow->is_stalling ? "these" : "it",
-			      tsi_time_text(gain_ns).chars);
+		tsi_rule_fire(ctx, severity,
+			      "rank %" PRId64 "%s%.*s %s; fixing %s saves %s per step", slow->rank,
+			      *node ? " on " : "", MAX_NODE_CHARS, node, lateness,
+			      slow->is_stalling ? "these" : "it", tsi_time_text(gain_ns).chars);
 	else
 		tsi_rule_fire(ctx, severity,
-			      "%zu ranks are late, most of all rank %" PRId64
+			      "%s are late, most of all rank %" PRId64
 			      ", which %s; fixing them saves %s per step",
-			      slow->count, slow->rank, lateness, tsi_time_text(gain_ns).chars);
+			      ranks, slow->rank, lateness, tsi_time_text(gain_ns).chars);
 }
 
 static void explain(struct rule_context *ctx, const struct slow *slow)
@@ -199,7 +238,10 @@ static void explain(struct rule_context *ctx, const struct slow *slow)
 	if (*detail)
 		tsi_rule_detail(ctx, "%s%s", slow->count > 1 ? "that one: " : "", detail);
 	if (cause)
-		tsi_rule_advice(ctx, cause->advice);
+		tsi_rule_advice(ctx, strcmp(cause->cause, "slow_clock") == 0 &&
+						     find_node(ctx, slow) != SIZE_MAX
+					     ? node_advice
+					     : cause->advice);
 	if (!*tsi_rule_cell_text(ctx, CAUSES, row, "place"))
 		return;
 	tsi_describe_longest(ctx, CAUSES, row);
@@ -207,14 +249,18 @@ static void explain(struct rule_context *ctx, const struct slow *slow)
 		tsi_rule_advice(ctx, tsi_place_advice);
 }
 
-static void name_groups(struct rule_context *ctx)
+/* But the one that the title is about. */
+static void name_groups(struct rule_context *ctx, const struct slow *slow)
 {
+	size_t named = find_node(ctx, slow);
+
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GROUPS); row++)
-		tsi_rule_detail(ctx, "%s %s: %" PRId64 " of its %" PRId64 " ranks are slow",
-				tsi_rule_cell_text(ctx, GROUPS, row, "kind"),
-				tsi_rule_cell_text(ctx, GROUPS, row, "name"),
-				tsi_rule_cell(ctx, GROUPS, row, "late_count").integer,
-				tsi_rule_cell(ctx, GROUPS, row, "rank_count").integer);
+		if (row != named)
+			tsi_rule_detail(ctx, "%s %s: %" PRId64 " of its %" PRId64 " ranks are slow",
+					tsi_rule_cell_text(ctx, GROUPS, row, "kind"),
+					tsi_rule_cell_text(ctx, GROUPS, row, "name"),
+					tsi_rule_cell(ctx, GROUPS, row, "late_count").integer,
+					tsi_rule_cell(ctx, GROUPS, row, "rank_count").integer);
 }
 
 /* ---- what it costs ---- */
@@ -235,7 +281,7 @@ static void describe(struct rule_context *ctx, const struct slow *slow, const ch
 	explain(ctx, slow);
 	if (slow->is_stalling)
 		tsi_rule_advice(ctx, tsi_stall_advice);
-	name_groups(ctx);
+	name_groups(ctx, slow);
 	if (!*doubt)
 		return;
 	tsi_rule_detail(ctx, "%s", doubt);

@@ -12,6 +12,7 @@
 #include "analyze/ops/graph_join.h"
 #include "base/ckd.h"
 #include "base/sum.h"
+#include "comm/latch.h"
 #include "run/settings.h"
 #include "session/open_trace.h"
 #include "timeline/timeline.h"
@@ -98,6 +99,15 @@ static enum tscope_status fill_log(struct rank_log *log, const struct tscope_tra
 	return status == TSCOPE_OK ? tsi_rank_log_fill(log, trace, timeline, err) : status;
 }
 
+/* Hosts that a trace does not name are known by the file's name. */
+static enum tscope_status name_host(struct rank_log *log, const char *host,
+				    struct tscope_error *err)
+{
+	if (log->host_name == 0)
+		log->host_name = tsi_latch_text(&log->arena, &log->names, tsi_str_of(host));
+	return tsi_arena_status(&log->arena, err);
+}
+
 /* The moment that Composer's ranks wrote down together, when the first step had not begun. */
 static void note_clock(struct step_clock *clock, const struct tscope_trace *trace,
 		       const struct tscope_timeline *timeline, const struct rank_filter *only)
@@ -153,6 +163,8 @@ static enum tscope_status analyze_trace(struct loaded *loaded, const struct load
 		loaded->is_capture = tsi_lookup(loaded->analysis, "launches.is_capture").flag;
 		loaded->has_replays = has_replays(trace);
 	}
+	if (status == TSCOPE_OK && load->keeps_log)
+		status = name_host(&loaded->log, loaded->origin.host, err);
 	if (status == TSCOPE_OK && load->keeps_graphs)
 		status = tsi_graph_log_new(&loaded->graphs, trace, timeline, err);
 	if (status == TSCOPE_OK && load->stays_open) {

@@ -136,6 +136,30 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "med: rank 5 is 4.0 % slower than the others (data loader); fixing it saves 2.000 ms per "
 	  "step (1.20 ms more in its loader; node h2: 2 of its 2 ranks are slow) [2000000 ns]" },
+	/* Where to go: its host, or that which all of them share. */
+	{ "DIST.STRAGGLER", FIRES,
+	  STEPS SLOW("5", "0.04", "1") "stragglers.causes rank=5 node=h2 cause=slow_clock\n" COST(
+		  "2000000", "0.02"),
+	  NULL,
+	  "med: rank 5 on h2 computes 4.0 % longer than the others (lower clocks); fixing it saves "
+	  "2.000 ms per step [2000000 ns]" },
+	{ "DIST.STRAGGLER", FIRES,
+	  STEPS SLOW("5", "0.04", "2") SLOW("6", "0.06", "1") COST("2000000", "0.02")
+		  CAUSE("5", "slow_clock", "a") "stragglers.groups kind=node name=h2 late_count=2 "
+						"rank_count=2\n",
+	  NULL,
+	  "med: all 2 ranks on h2 are late, most of all rank 5, which computes 4.0 % longer than "
+	  "the others (lower clocks); fixing them saves 2.000 ms per step (ranks 5-6; that one: a) "
+	  "[2000000 ns]" },
+	{ "DIST.STRAGGLER", FIRES,
+	  STEPS SLOW("5", "0.04", "2") SLOW("6", "0.06", "1") COST("2000000", "0.02")
+		  CAUSE("5", "slow_clock",
+			"a") "stragglers.groups kind=node name=h2 late_count=2 rank_count=4\n"
+			     "stragglers.groups kind=device name=A100 late_count=2 rank_count=4\n",
+	  NULL,
+	  "med: 2 of 4 ranks on h2 are late, most of all rank 5, which computes 4.0 % longer than "
+	  "the others (lower clocks); fixing them saves 2.000 ms per step (ranks 5-6; that one: a; "
+	  "device A100: 2 of its 4 ranks are slow) [2000000 ns]" },
 	/* What could not be seen: said with a finding, and instead of none. */
 	{ "DIST.STRAGGLER", FIRES,
 	  STEPS SLOW("5", "0.04", "1") COST("4000000", "0.04") DOUBT("3 steps are too few"), NULL,

@@ -112,6 +112,32 @@ static const struct rule_case cases[] = {
 	  "ranks (bus bandwidth 20.0 GB/s, comparable links 27.0 GB/s; process group dp; on "
 	  "several nodes, like the links compared; 2 slow links and sizes in total) [10000000 "
 	  "ns]" },
+	/* Where to look depends on what it crosses. */
+	{ "DIST.SLOW_LINK", FIRES,
+	  TRANSFERS LIKES
+	  "transfers.slow_links ranks='64-71' nodes='node8' kind=all_reduce "
+	  "span=intra_node message_bytes=1048576 slowdown_ratio=0.6 p_value=0.0001\n",
+	  NULL,
+	  "high: all_reduce of 1.00 MiB between ranks 64-71 takes 60 % longer than between other "
+	  "ranks (all on node8, like the links compared)" },
+	{ "DIST.SLOW_LINK", FIRES,
+	  TRANSFERS LIKES
+	  "transfers.slow_links ranks='7, 8' nodes='node0 and node1' kind=all_reduce "
+	  "span=inter_node message_bytes=1048576 slowdown_ratio=0.6 p_value=0.0001\n",
+	  NULL,
+	  "high: all_reduce of 1.00 MiB between ranks 7, 8 takes 60 % longer than between other "
+	  "ranks (on node0 and node1, like the links compared)" },
+	/* However many ranks it has, the title says what is wrong. */
+	{ "DIST.SLOW_LINK", FIRES,
+	  TRANSFERS LIKES
+	  "transfers.slow_links ranks='1, 2, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, "
+	  "59, 61, 67, 71, 73, 79, 83, 89, 97' kind=all_reduce message_bytes=1048576 "
+	  "slowdown_ratio=0.6 p_value=0.0001\n",
+	  NULL,
+	  "high: all_reduce of 1.00 MiB between ranks 1, 2, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, "
+	  "41, 43, 47, 53, 59, 61, 67, 71, 73, ... takes 60 % longer than between other ranks "
+	  "(which "
+	  "ranks share a node is unknown: it may be the only link between nodes)" },
 	/* Neither nodes nor steps are known. */
 	{ "DIST.SLOW_LINK", FIRES,
 	  TRANSFERS LIKES "transfers.slow_links ranks='2, 3' kind=send_recv message_bytes=1048576 "

@@ -48,7 +48,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define STAGE_COLUMNS(X)                                                                           \
 	X(STAGE, "stage", COUNT, "number of the stage, from 0")                                    \
-	X(STAGE_RANKS, "ranks", TEXT, "its ranks, as \"0-3, 8\"")                                  \
+	X(STAGE_RANKS, "ranks", TEXT, "its ranks, as \"0-3, 8\" or \"2, 6, ..., 254\"")            \
 	X(BUSY_NS, "busy_ns", NS, "compute in all steps, mean of its ranks")                       \
 	X(STAGE_BUBBLE_RATIO, "bubble_ratio", RATIO, "share of wall_ns beside that")
 

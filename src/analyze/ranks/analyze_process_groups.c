@@ -27,7 +27,8 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 #define GROUPS_COLUMNS(X)                                                                          \
 	X(GROUPS_GROUP, "group", TEXT, "its description, or name")                                 \
 	X(GROUPS_RANKS, "ranks", TEXT,                                                             \
-	  "its ranks, as \"0-3, 8\", with those that were not read where known")                   \
+	  "its ranks, as \"0-3, 8\" or \"2, 6, ..., 254\", with those that were not read where "   \
+	  "known")                                                                                 \
 	X(GROUPS_SIZE, "size", COUNT, "ranks that it has")                                         \
 	X(GROUPS_READ_COUNT, "read_count", COUNT, "of them, those that were read")                 \
 	X(GROUPS_IS_INFERRED, "is_inferred", FLAG, "nobody says its members")                      \

@@ -42,6 +42,7 @@ enum stragglers_table {
 
 #define CAUSES_COLUMNS(X)                                                                          \
 	X(CAUSES_RANK, "rank", COUNT, "number of the rank")                                        \
+	X(CAUSES_NODE, "node", TEXT, "its host, where traces or their names say it")               \
 	X(CAUSES_CAUSE, "cause", TEXT, "as above")                                                 \
 	X(CAUSES_LINE, "line", TEXT, "line of the budget with most of the excess")                 \
 	X(CAUSES_EXCESS_NS_PER_STEP, "excess_ns_per_step", NS, "as above")                         \
@@ -469,6 +470,8 @@ static void list_causes(struct stragglers *all, double *numbers, struct fact_she
 			continue;
 		struct straggler straggler = tsi_find_straggler(&search, i);
 		struct tscope_value *cells = tsi_table_row(out, TABLE_CAUSES);
+		if (all->scope->world->logs[i].host_name != 0)
+			cells[CAUSES_NODE] = tsi_text(name_node(all->scope->world, i, out));
 		put_cause(cells, all, i, &straggler);
 		if (has_peers)
 			put_place(cells, all, i, tsi_straggler_excess(&straggler.total), out);

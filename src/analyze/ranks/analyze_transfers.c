@@ -67,7 +67,8 @@ TSI_FACT_LIST(enum by_size_column, by_size_columns, BY_SIZE_COLUMNS);
 
 #define LINKS_COLUMNS(X)                                                                           \
 	X(LINKS_GROUP, "group", TEXT, "process group")                                             \
-	X(LINKS_RANKS, "ranks", TEXT, "its ranks, as \"0-3, 8\"")                                  \
+	X(LINKS_RANKS, "ranks", TEXT, "its ranks, as \"0-3, 8\" or \"2, 6, ..., 254\"")            \
+	X(LINKS_NODES, "nodes", TEXT, "hosts of its ranks, where known and at most 4")             \
 	X(LINKS_KIND, "kind", TEXT, "kind of collective")                                          \
 	X(LINKS_SPAN, "span", TEXT, "intra_node or inter_node, where known")                       \
 	X(LINKS_MESSAGE_BYTES, "message_bytes", BYTES, "size of each")                             \
@@ -93,6 +94,7 @@ enum slow_links_column {
 static const struct tscope_fact_def slow_links_columns[] = {
 	[LINKS_GROUP] = { "group", TSCOPE_UNIT_TEXT, "process group" },
 	[LINKS_RANKS] = { "ranks", TSCOPE_UNIT_TEXT, "its ranks" },
+	[LINKS_NODES] = { "nodes", TSCOPE_UNIT_TEXT, "as in links" },
 	[LINKS_KIND] = { "kind", TSCOPE_UNIT_TEXT, "kind of collective" },
 	[LINKS_SPAN] = { "span", TSCOPE_UNIT_TEXT, "as in links" },
 	[LINKS_MESSAGE_BYTES] = { "message_bytes", TSCOPE_UNIT_BYTES, "size of each" },
@@ -277,6 +279,36 @@ static void put_rows(struct survey *survey)
 
 /* ---- links ---- */
 
+/* "node3 and node7": hosts of a group's ranks; absent where one is not known, or they are many. */
+static struct tscope_value nodes_value(const struct survey *survey,
+				       const struct process_group *group)
+{
+	enum { MAX_NODES = 4 };
+	const struct world *world = survey->scope->world;
+	struct str names[MAX_NODES];
+	const char *text = "";
+	size_t count = 0, at;
+
+	for (uint32_t i = 0; i < group->rank_count; i++) {
+		const struct rank_log *log = &world->logs[group->ranks[i]];
+		struct str name = tsi_intern_text(&log->names, log->host_name);
+
+		for (at = 0; at < count && !tsi_str_equal(names[at], name);)
+			at++;
+		if (name.length == 0 || at == MAX_NODES)
+			return (struct tscope_value){ 0 };
+		names[at] = name;
+		count += at == count;
+	}
+	for (at = 0; at < count; at++)
+		text = tsi_sheet_print(survey->out, "%s%s%.*s", text,
+				       at == 0           ? ""
+				       : at + 1 == count ? " and "
+							 : ", ",
+				       TSI_QUOTE(names[at]));
+	return tsi_text(text);
+}
+
 /* The columns that links and slow links begin with. */
 static void put_what(const struct survey *survey, const struct link *link,
 		     struct tscope_value *cells)
@@ -287,6 +319,7 @@ static void put_what(const struct survey *survey, const struct link *link,
 
 	cells[LINKS_GROUP] = name_value(survey, first->group_name);
 	cells[LINKS_RANKS] = tsi_text(tsi_make_group_ranks(survey->out, world, group));
+	cells[LINKS_NODES] = nodes_value(survey, group);
 	cells[LINKS_KIND] = tsi_text(tsi_collective_kind_name(first->kind));
 	cells[LINKS_SPAN] = tsi_span_value(first->span);
 	cells[LINKS_MESSAGE_BYTES] = tsi_int(first->bytes);
