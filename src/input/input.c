@@ -167,11 +167,54 @@ static enum tscope_status open_member(struct input **ret, const struct member *m
 	return start(ret, in, status, &inner, err);
 }
 
-static enum tscope_status fail_several(const struct input *archive, const char *example,
+/* Kinds of documents that are zip archives, by a file that each has. */
+static const struct document {
+	const char *file, *name;
+} documents[] = {
+	{ "[Content_Types].xml", "Office document" },
+	{ "mimetype", "OpenDocument file or e-book" },
+	{ "META-INF/MANIFEST.MF", "Java archive" },
+};
+
+/* Does the folder, the first bytes of a path, have a file with this name? */
+static bool has_file(const struct tscope_members *set, const char *folder, size_t folder_bytes,
+		     const char *name)
+{
+	char path[MEMBER_MAX_CHARS];
+	int length = snprintf(path, sizeof(path), "%.*s/%s", (int)folder_bytes, folder, name);
+
+	return length < (int)sizeof(path) && tsi_members_name(set, path);
+}
+
+/* torch.save() has all in one folder, which is called as the file was, and data.pkl first. */
+static bool is_checkpoint(const struct tscope_members *set, const char *path, const char *example)
+{
+	size_t root = strlen(path) + 1;
+
+	return has_file(set, example, root + strcspn(example + root, "/"), "data.pkl");
+}
+
+/* Names the kind of document that an archive is, if it is one; or NULL. */
+static const char *name_document(const struct tscope_members *set, const char *path,
+				 const char *example)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(documents); i++)
+		if (has_file(set, path, strlen(path), documents[i].file))
+			return documents[i].name;
+	return is_checkpoint(set, path, example) ? "checkpoint of torch.save" : NULL;
+}
+
+static enum tscope_status fail_several(const struct tscope_members *set, const char *path,
+				       const struct input *archive, const char *example,
 				       struct tscope_error *err)
 {
 	if (!example)
 		return tsi_fail(err, TSCOPE_E_EMPTY, "%s without a file", archive->archive->name);
+	const char *document = name_document(set, path, example);
+	if (document)
+		return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
+				"%s (a zip archive): not a kind of file that tscope reads",
+				document);
 	return tsi_fail(err, TSCOPE_E_UNSUPPORTED,
 			"%s of several files: tscope report reads them together; the name of one "
 			"is %.200s",
@@ -202,7 +245,7 @@ static enum tscope_status open_in_archive(struct input **ret, const char *path,
 				     : tsi_members_find_only(set, path, &example);
 	if (status == TSCOPE_OK && !member)
 		status = member_path ? tsi_fail(&why, TSCOPE_E_IO, "the archive has no such file")
-				     : fail_several(archive, example, &why);
+				     : fail_several(set, path, archive, example, &why);
 	if (status == TSCOPE_OK)
 		status = open_member(ret, member, options, &why);
 	if (status == TSCOPE_OK) {

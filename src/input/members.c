@@ -147,6 +147,14 @@ const struct member *tsi_members_find_only(const struct tscope_members *set, con
 	return only;
 }
 
+bool tsi_members_name(const struct tscope_members *set, const char *path)
+{
+	for (size_t i = 1; i < set->count; i++)
+		if (strcmp(set->items[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 void tsi_members_keep_input(struct tscope_members *set, struct input *in)
 {
 	tsi_input_close(set->pending);

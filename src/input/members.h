@@ -64,6 +64,9 @@ const struct member *tsi_members_find(const struct tscope_members *set, const ch
 const struct member *tsi_members_find_only(const struct tscope_members *set, const char *path,
 					   const char **example);
 
+/* Whether a file or folder is called so, read or left out. O(members). */
+bool tsi_members_name(const struct tscope_members *set, const char *path);
+
 /* Members of a folder, in no order; NULL after the last. */
 const struct member *tsi_members_first(const struct tscope_members *set,
 				       const struct member *folder);

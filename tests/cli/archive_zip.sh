@@ -7,3 +7,15 @@ echo "pipe: $?"
 printf 'PK\3\4' > last.ckpt
 tscope memory last.ckpt
 echo "checkpoint: $?"
+# Documents that are zips hold nothing of ours.
+python3 - <<'END'
+import zipfile
+for name, *files in (("table.xlsx", "[Content_Types].xml", "xl/workbook.xml"), ("model.ckpt", "model/data.pkl", "model/data/0", "model/version"),
+                     ("several.zip", "a.json", "b.json")):
+    with zipfile.ZipFile(name, "w") as archive:
+        for file in files:
+            archive.writestr(file, "{}")
+END
+for file in table.xlsx model.ckpt several.zip; do
+	tscope trace $file
+done
