@@ -10,8 +10,11 @@
 
 /* Smaller changes are none, however certain. */
 static const double min_ratio = 0.002;
-/* A run is odd by so many robust standard deviations. */
-static const double odd_deviations = 5;
+/*
+ * A run is odd by so many robust standard deviations. They are of distances from medians that the
+ * runs are part of, and so too small: from 5 on, chance would make more changes than promised.
+ */
+static const double odd_deviations = 8;
 /*
  * Splits of which twice the logarithm of the likelihood is less than the best one's by more are
  * excluded: one falls so far short by chance with a probability of 1 - (1 - exp(-x / 2))^2.
@@ -72,7 +75,10 @@ static double local_median(const double *values, size_t count, size_t i)
 	return tsi_median(near, NEIGHBOURHOOD);
 }
 
-/* The values, without odd runs. */
+/*
+ * The values, without odd runs. Of a count that is 0 in most runs all others would be odd, and
+ * three of them close together a level that varies by nothing: as many as a level has are not odd.
+ */
 static const double *tame(const double *values, size_t count, struct arena *arena)
 {
 	double *tamed = tsi_arena_new(arena, count, sizeof(*tamed));
@@ -84,6 +90,11 @@ static const double *tame(const double *values, size_t count, struct arena *aren
 		distances[i] = fabs(values[i] - local_median(values, count, i));
 	memcpy(tamed, distances, count * sizeof(*tamed));
 	double most = odd_deviations * 1.4826 * tsi_median(tamed, count);
+	size_t odd_count = 0;
+	for (size_t i = 0; i < count; i++)
+		odd_count += distances[i] > most;
+	if (!(most > 0) && odd_count >= CHANGE_POINT_MIN_LEVEL)
+		return values;
 	for (size_t i = 0; i < count; i++)
 		tamed[i] = distances[i] > most ? local_median(values, count, i) : values[i];
 	return tamed;

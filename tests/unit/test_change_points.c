@@ -8,6 +8,7 @@
 #include "base/attributes.h"
 #include "check.h"
 #include "fail_alloc.h"
+#include "random_numbers.h"
 
 struct points_case {
 	const char *what;
@@ -31,6 +32,11 @@ static const struct points_case cases[] = {
 	  14,
 	  { 9 } },
 	{ "equal", { 7, 7, 7, 7, 7, 7, 7, 7, 7 }, 9, { 0 } },
+	{ "one odd run of equal ones", { 7, 7, 7, 7, 7, 9, 7, 7, 7, 7 }, 10, { 0 } },
+	{ "a rare count, at last thrice",
+	  { 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1 },
+	  24,
+	  { 0 } },
 	{ "less than 0.2 %", { 1000, 1000, 1000, 1000, 1001, 1001, 1001, 1001 }, 8, { 0 } },
 	{ "too few", { 1, 1, 1, 2, 2, 2, 2 }, 7, { 0 } },
 	{ "of no size", { 0, 0, 0, 0, 5, 5, 5, 5 }, 8, { 5 } },
@@ -52,6 +58,25 @@ TEST(levels_are_found)
 			fail_msg("%s: %zu found", cases[i].what, points.count);
 		tsi_arena_deinit(&arena);
 	}
+}
+
+/* No more histories without a change seem to have one than promised. */
+TEST(chance_makes_few_levels)
+{
+	enum { HISTORIES = 20000, RUNS = 40, COMPARISONS = 4 };
+	uint64_t random = 1;
+	size_t found = 0;
+
+	for (size_t i = 0; i < HISTORIES; i++) {
+		struct arena arena = { 0 };
+		double values[RUNS];
+
+		for (size_t run = 0; run < RUNS; run++)
+			values[run] = 100 + random_normal(&random);
+		found += tsi_change_points(values, RUNS, COMPARISONS, &arena).count > 0;
+		tsi_arena_deinit(&arena);
+	}
+	assert_true((double)found <= HISTORIES * CHANGE_POINT_ALPHA / COMPARISONS);
 }
 
 /* 9, 10, 11, 10 have the mean 10; 20, 21, 19, 20 have 20. */
