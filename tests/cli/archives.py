@@ -3,13 +3,17 @@
 """A report of an archive says what a report of the folder says that it was made of: every fact,
 table, finding, gate, note and problem.
 
-usage: archives.py TSCOPE FOLDER... [--every] [--generate RANKS]
+usage: archives.py TSCOPE FOLDER... [--every] [--generate RANKS] [--members N]
 
 Each FOLDER that is a run, or several, becomes a tar, a compressed tar, a zip and a stream, which
 lie elsewhere under the same name. --every takes each folder below; --generate adds made jobs.
+--members: archives of N members and a quarter of that, too, hold as many ranks, and time and memory
+grow no faster than their number.
 """
 import argparse
+import io
 import json
+import os
 import pathlib
 import random
 import re
@@ -72,12 +76,61 @@ def compare(program, folder):
     return problems
 
 
+def pack_records(target, way, count):
+    """A job of so many ranks, each a file of a few step records."""
+    def records(rank):
+        return "".join(json.dumps({"step": step, "step_time_s": 0.4, "phases": {"compute": 0.35 + rank % 7 / 1000}})
+                       + "\n" for step in range(3)).encode()
+
+    names = ((f"run/rank{rank}/steps.jsonl", records(rank)) for rank in range(count))
+    if way == "zip":
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in names:
+                archive.writestr(name, data)
+        return
+    with tarfile.open(target, "w:gz" if way == "tar.gz" else "w") as archive:
+        for name, data in names:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+
+
+def cost(program, archive):
+    """Inputs of the report, seconds of processor time and bytes of memory."""
+    saved = archive.with_suffix(".report.json")
+    with subprocess.Popen([program, "report", "--format", "json", "--ranks", "summary",
+                           "--output", saved, archive]) as run:
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+    report = json.loads(saved.read_text())["runs"][0] if run.returncode == 0 else None
+    return (report and len(report["inputs"]), usage.ru_utime + usage.ru_stime,
+            usage.ru_maxrss)
+
+
+def grow(program, count):
+    """What is wrong with archives of many members. Four times as many may take six times as much."""
+    for way in ("tar", "tar.gz", "zip"):
+        costs = []
+        for members in (count // 4, count):
+            with tempfile.TemporaryDirectory() as place:
+                archive = pathlib.Path(place) / f"many.{way}"
+                pack_records(archive, way, members)
+                costs.append(min((cost(program, archive) for _ in range(2)), key=lambda one: one[1]))
+            if costs[-1][0] != members:
+                yield f"{way} of {members} members: {costs[-1][0]} ranks"
+        print(f"{way}: {costs[0][1]:.2f} and {costs[1][1]:.2f} s, {costs[0][2] >> 10} and {costs[1][2] >> 10} MiB")
+        for what, few, many in (("time", costs[0][1], costs[1][1]), ("memory", costs[0][2], costs[1][2])):
+            if many > 6 * few:
+                yield f"{way}: {count} members take {many / few:.1f} times the {what} of {count // 4}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("folders", nargs="*", type=pathlib.Path)
     parser.add_argument("--every", action="store_true")
     parser.add_argument("--generate", type=int, metavar="RANKS")
+    parser.add_argument("--members", type=int, metavar="N")
     options = parser.parse_intermixed_args()
     program = options.program.resolve()
     if "libarchive: not built in" in mapped.run(program, "--version").stdout.decode():
@@ -94,6 +147,8 @@ def main():
             found = compare(program, folder.resolve())
             compared += found is not None
             problems += found or []
+    if options.members:
+        problems += grow(program, options.members)
     return mapped.summarize(compared, problems)
 
 
