@@ -335,14 +335,12 @@ static void find_all(struct finder *finder)
 		add_records(finder);
 }
 
-enum tscope_status tsi_collective_list_fill(struct collective_list *list,
-					    const struct tscope_trace *trace,
-					    struct tscope_error *err)
+bool tsi_collective_list_fill(struct collective_list *list, const struct tscope_trace *trace)
 {
 	struct finder finder = { .trace = trace, .list = list, .arena.spill = trace->spill };
 
 	find_all(&finder);
 	tsi_key_map_deinit(&finder.launching_ops);
 	tsi_latch_deinit(&list->arena, &finder.arena);
-	return tsi_arena_status(&list->arena, err);
+	return !list->arena.has_failed;
 }

@@ -37,16 +37,14 @@ struct collective_list {
 void tsi_collective_list_deinit(struct collective_list *list);
 
 /*
- * All collectives of a trace; the list must be zeroed, and is to be deinited
- * also after a failure.
+ * All collectives of a trace; false: out of memory. The list must be zeroed, and is to be deinited
+ * also then.
  *
  * Host spans count where nothing runs on the device: those that backends
  * without kernels write ("gloo:all_reduce") always, the metadata records of
  * other backends only in a trace without communication kernels.
  */
 TSI_MUST_CHECK
-enum tscope_status tsi_collective_list_fill(struct collective_list *list,
-					    const struct tscope_trace *trace,
-					    struct tscope_error *err);
+bool tsi_collective_list_fill(struct collective_list *list, const struct tscope_trace *trace);
 
 #endif

@@ -167,7 +167,7 @@ void tsi_log_add_ops(const struct log_filler *filler)
 {
 	struct op_collector c = { .filler = filler };
 
-	if (tsi_collective_list_fill(&c.list, filler->trace, NULL) != TSCOPE_OK)
+	if (!tsi_collective_list_fill(&c.list, filler->trace))
 		c.arena.has_failed = true;
 	tsi_group_finder_init(&c.groups, filler);
 	find_first_launched(&c);

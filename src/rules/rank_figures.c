@@ -89,8 +89,9 @@ bool tsi_is_of_late_loaders(const struct rule_context *ctx, int64_t ns)
 	return ranks > 1 && excess_ns / ranks > ns / 2;
 }
 
-void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns)
+void tsi_gain_simulated(struct rule_context *ctx, int64_t estimate_ns)
 {
+	static const char gain[] = "what_if.balanced_gain_ns";
 	int64_t gain_ns = tsi_rule_int(ctx, gain);
 
 	if (!tsi_rule_knows(ctx, gain)) {

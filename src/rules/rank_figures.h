@@ -22,8 +22,8 @@ bool tsi_has_busiest_experts(const struct rule_context *ctx, int64_t rank);
 void tsi_advise_hiding(struct rule_context *ctx);
 /* Whether the loaders of late ranks alone explain most of this time of a mean rank's step. */
 bool tsi_is_of_late_loaders(const struct rule_context *ctx, int64_t ns);
-/* Recoverable time: the simulated gain ("what_if.balanced_gain_ns"), else an estimate. */
-void tsi_gain_simulated(struct rule_context *ctx, const char *gain, int64_t estimate_ns);
+/* Recoverable time: what_if.balanced_gain_ns, which is simulated, else an estimate. */
+void tsi_gain_simulated(struct rule_context *ctx, int64_t estimate_ns);
 
 /* Communication that nothing hides, in shares of the steps, mean of the ranks. */
 struct comm_shares {

@@ -31,8 +31,7 @@ static void evaluate_dist_load_imbalance(struct rule_context *ctx)
 			"compute varies by %.1f %% across ranks (standard deviation); the slowest "
 			"is %s behind the median",
 			100 * cv, tsi_rule_time(ctx, "distributed.sync_skew_ns").chars);
-	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns",
-			   tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
+	tsi_gain_simulated(ctx, tsi_rule_int(ctx, "distributed.wall_lost_ns_per_step"));
 }
 
 const struct rule tsi_rule_dist_load_imbalance = {

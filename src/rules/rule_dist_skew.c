@@ -130,7 +130,7 @@ static void evaluate_dist_skew(struct rule_context *ctx)
 	if (tsi_rule_knows(ctx, "arrivals.mean_skew_ns"))
 		tsi_rule_detail(ctx, "the last rank reaches a collective %s after the first",
 				tsi_rule_time(ctx, "arrivals.mean_skew_ns").chars);
-	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns", skew_ns);
+	tsi_gain_simulated(ctx, skew_ns);
 }
 
 const struct rule tsi_rule_dist_skew = {

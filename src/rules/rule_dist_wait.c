@@ -112,7 +112,7 @@ static void evaluate_dist_wait(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "distributed.mean_comm_fraction");
 	tsi_rule_evidence(ctx, "distributed.mean_transfer_fraction");
 	tsi_rule_evidence(ctx, "distributed.least_waiting_rank");
-	tsi_gain_simulated(ctx, "what_if.balanced_gain_ns", wait_ns);
+	tsi_gain_simulated(ctx, wait_ns);
 	if (tsi_rule_has(ctx, "pipeline.bubble_ratio")) /* its stages are not done together */
 		tsi_rule_merge_with(ctx, CAUSE_pipeline_bubble);
 }

@@ -12,16 +12,17 @@ second time from that definition. tscope differs, and says more, where
 - states differ: whether a call is complete is what one waits for, not a mismatch;
 - tensors of a list are uneven: of all_gather the sums of outputs must agree, of reduce_scatter of inputs.
 
-usage: compare_match.py TSCOPE [CASES [SEED]]
+usage: compare_match.py TSCOPE [CASES [FIRST_SEED]]
 """
 import collections
+import functools
 import json
 import math
 import random
 import sys
-import tempfile
 
 import check_hang
+import seeds
 
 KINDS = ["all_reduce", "broadcast", "_all_gather_base", "_reduce_scatter_base", "all_to_all",
          "reduce", "all_gather"]
@@ -125,31 +126,30 @@ def expected(calls, size):
     return states, {"unfinished", "not_started"}
 
 
+def check(tscope, seen, seed, folder):
+    rng = random.Random(f"{seed}")
+    size = rng.choice([3, 4, 5, 8])
+    usual = make_call(rng, rng.choice(KINDS), size)
+    calls = [json.loads(json.dumps(usual)) for _ in range(size)]
+    change(rng, calls[rng.randrange(1, size)], size)
+    states, kinds = expected(calls, size)
+    groups = {"0": {"name": "0", "desc": "default_pg", "ranks": str(list(range(size)))}}
+    for rank, call in enumerate(calls):
+        (folder / f"rank_{rank}.json").write_text(json.dumps({
+            "version": "2.9", "pg_config": groups,
+            "entries": [entry(0, call, 1700000000000000000 + rank)]}))
+    _, facts, _ = check_hang.ask(tscope, folder)
+    seen.update(states)
+    if facts["kind"] not in kinds:
+        yield f"{sorted(states)}: {facts['kind']}, not {sorted(kinds)}: {calls}"
+
+
 def main():
-    tscope = sys.argv[1]
-    cases, seed = (int(a) for a in (sys.argv[2:] + ["500", "1"][len(sys.argv) - 2:]))
-    wrong, seen = [], collections.Counter()
-    for i in range(cases):
-        rng = random.Random(f"{seed} {i}")
-        size = rng.choice([3, 4, 5, 8])
-        usual = make_call(rng, rng.choice(KINDS), size)
-        calls = [json.loads(json.dumps(usual)) for _ in range(size)]
-        change(rng, calls[rng.randrange(1, size)], size)
-        states, kinds = expected(calls, size)
-        with tempfile.TemporaryDirectory() as folder:
-            for rank, call in enumerate(calls):
-                with open(f"{folder}/rank_{rank}.json", "w") as out:
-                    json.dump({"version": "2.9", "pg_config": {"0": {
-                        "name": "0", "desc": "default_pg", "ranks": str(list(range(size)))}},
-                        "entries": [entry(0, call, 1700000000000000000 + rank)]}, out)
-            _, facts, _ = check_hang.ask(tscope, folder)
-        seen.update(states)
-        if facts["kind"] not in kinds:
-            wrong.append(f"case {i}: {sorted(states)}: {facts['kind']}, not {sorted(kinds)}: "
-                         f"{calls}")
-    print(f"{cases - len(wrong)} of {cases} agree; states of pairs:", dict(sorted(seen.items())))
-    print("\n".join(wrong[:10]))
-    return 1 if wrong else 0
+    tscope, *numbers = sys.argv[1:]
+    seen = collections.Counter()
+    status = seeds.run(functools.partial(check, tscope, seen), numbers, 500)
+    print("states of pairs:", dict(sorted(seen.items())))
+    return status
 
 
 if __name__ == "__main__":

@@ -270,6 +270,29 @@ TEST(test_unread_member)
 }
 
 /*
+ * Rank 0 comes last to a collective, at 500, and is through with it at 600; rank 1 as much later as
+ * the tail is long. Unless their clocks are known they begin together.
+ */
+static struct test_world *world_with_tail(int tail, bool knows_clocks)
+{
+	int end = 600 + tail;
+	char text[512];
+
+	(void)snprintf(text, sizeof(text),
+		       "rank 0\nstep 1 0 800\ncompute 0 500\nexposed_comm 500 600\n"
+		       "compute 600 800\n"
+		       "all_reduce 500 600 group=dp ranks=0,1 seq=0 bytes=64\n"
+		       "rank 1\nstep 1 0 %d\ncompute 0 400\nexposed_comm 400 %d\n"
+		       "compute %d %d\n"
+		       "all_reduce 400 %d group=dp ranks=0,1 seq=0 bytes=64\n",
+		       end + 200, end, end, end + 200, end);
+	struct test_world *w = test_world(text);
+	for (size_t rank = 0; rank < w->rank_count; rank++)
+		w->world->clocks[rank] = (struct rank_clock){ .is_known = knows_clocks };
+	return w;
+}
+
+/*
  * The ranks do not end together, and nothing tells their clocks: rank 0, which was last (at 500),
  * says that the transfer took 100, rank 1 says that it went on until 800. All are played as if it
  * took 100, so rank 1 ends 200 too early: the mean of 800 and 1000 is not 900 but 800, more than
@@ -277,22 +300,7 @@ TEST(test_unread_member)
  */
 TEST(test_doubt)
 {
-	static const char text[] = "rank 0\n"
-				   "step 1 0 800\n"
-				   "compute 0 500\n"
-				   "exposed_comm 500 600\n"
-				   "compute 600 800\n"
-				   "all_reduce 500 600 group=dp ranks=0,1 seq=0 bytes=64\n"
-				   "rank 1\n"
-				   "step 1 0 1000\n"
-				   "compute 0 400\n"
-				   "exposed_comm 400 800\n"
-				   "compute 800 1000\n"
-				   "all_reduce 400 800 group=dp ranks=0,1 seq=0 bytes=64\n";
-	struct test_world *w = test_world(text);
-
-	for (uint32_t rank = 0; rank < 2; rank++)
-		w->world->clocks[rank].is_known = false; /* they begin together */
+	struct test_world *w = world_with_tail(200, false);
 	struct analyzed *a = analyze_world(w, NULL);
 	check_facts(a, "what_if: step_ns simulated_step_ns simulation_error_ratio",
 		    "900 800 -0.111111");
@@ -318,20 +326,7 @@ TEST(test_error_that_is_doubted)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		int end = 600 + cases[i].tail;
-		char text[512];
-
-		(void)snprintf(text, sizeof(text),
-			       "rank 0\nstep 1 0 800\ncompute 0 500\nexposed_comm 500 600\n"
-			       "compute 600 800\n"
-			       "all_reduce 500 600 group=dp ranks=0,1 seq=0 bytes=64\n"
-			       "rank 1\nstep 1 0 %d\ncompute 0 400\nexposed_comm 400 %d\n"
-			       "compute %d %d\n"
-			       "all_reduce 400 %d group=dp ranks=0,1 seq=0 bytes=64\n",
-			       end + 200, end, end, end + 200, end);
-		struct test_world *w = test_world(text);
-		for (size_t rank = 0; rank < w->rank_count; rank++)
-			w->world->clocks[rank].is_known = false; /* they begin together */
+		struct test_world *w = world_with_tail(cases[i].tail, false);
 		struct analyzed *a = analyze_world(w, NULL);
 		check_facts(a, "what_if: step_ns simulated_step_ns simulation_error_ratio",
 			    cases[i].expected);
@@ -359,20 +354,7 @@ TEST(test_end_spread)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		int end = 600 + cases[i].tail;
-		char text[512];
-
-		(void)snprintf(text, sizeof(text),
-			       "rank 0\nstep 1 0 800\ncompute 0 500\nexposed_comm 500 600\n"
-			       "compute 600 800\n"
-			       "all_reduce 500 600 group=dp ranks=0,1 seq=0 bytes=64\n"
-			       "rank 1\nstep 1 0 %d\ncompute 0 400\nexposed_comm 400 %d\n"
-			       "compute %d %d\n"
-			       "all_reduce 400 %d group=dp ranks=0,1 seq=0 bytes=64\n",
-			       end + 200, end, end, end + 200, end);
-		struct test_world *w = test_world(text);
-		for (size_t rank = 0; rank < w->rank_count; rank++)
-			w->world->clocks[rank] = (struct rank_clock){ .is_known = true };
+		struct test_world *w = world_with_tail(cases[i].tail, true);
 		struct analyzed *a = analyze_world(w, NULL);
 		check_facts(a,
 			    "what_if: step_ns simulated_step_ns simulation_error_ratio "

@@ -6,7 +6,6 @@
 #include "report/json_writer.h"
 
 #include "base/attributes.h"
-#include "base/real.h"
 #include "check.h"
 
 #include <stdlib.h>
@@ -169,30 +168,5 @@ TEST(test_long_texts)
 		sink_expect(&sink, expected);
 		free(text);
 		free(expected);
-	}
-}
-
-TEST(test_shortest_numbers)
-{
-	static const struct {
-		double value;
-		const char *text;
-	} cases[] = {
-		{ 0, "0" },
-		{ 0.1, "0.1" },
-		{ 1.0 / 3, "0.3333333333333333" },
-		{ 0.1 + 0.2, "0.30000000000000004" },
-		{ 1e300, "1e+300" },
-		{ 5e-324, "4.94065645841247e-324" },
-		{ -2.5, "-2.5" },
-		{ 123456789.0, "123456789" },
-	};
-
-	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		char text[REAL_TEXT_MAX];
-
-		tsi_real_shortest(text, cases[i].value);
-		assert_string_equal(text, cases[i].text);
-		assert_true(strtod(text, NULL) == cases[i].value);
 	}
 }

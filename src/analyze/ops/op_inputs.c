@@ -13,12 +13,12 @@
 
 /* ---- lists --------------------------------------------------------------------------- */
 
-/* Index of the bracket that closes the one at `at`, or -1. */
-static ptrdiff_t find_close(struct str text, size_t at)
+/* Index of the bracket that closes the first one, or -1. */
+static ptrdiff_t find_close(struct str text)
 {
 	unsigned depth = 0;
 
-	for (size_t i = at; i < text.length; i++) {
+	for (size_t i = 0; i < text.length; i++) {
 		if (text.data[i] == '[')
 			depth++;
 		else if (text.data[i] == ']' && --depth == 0)
@@ -52,7 +52,7 @@ static bool next_piece(struct str text, size_t *at, struct str *piece)
 static bool open_list(struct str text, struct str *inside)
 {
 	if (text.length < 2 || text.data[0] != '[' ||
-	    find_close(text, 0) != (ptrdiff_t)text.length - 1)
+	    find_close(text) != (ptrdiff_t)text.length - 1)
 		return false;
 	*inside = tsi_str_trim((struct str){ text.data + 1, text.length - 2 });
 	return true;
@@ -87,7 +87,7 @@ static bool split_signature(struct str signature, struct str *dims, struct str *
 
 	if (signature.length == 0 || signature.data[0] != '[')
 		return false;
-	close = find_close(signature, 0);
+	close = find_close(signature);
 	if (close < 0)
 		return false;
 	*types = tsi_str_trim(

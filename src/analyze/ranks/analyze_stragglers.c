@@ -29,16 +29,7 @@
 	  "in a step, most such time of any rank less that of the median rank (of its stage); "    \
 	  "median of the steps")
 
-enum stragglers_fact { FACTS(TSI_FACT_ID) };
-
-enum stragglers_table {
-	TABLE_CAUSES,
-	TABLE_LINES,
-	TABLE_GROUPS,
-	TABLE_RANKS,
-	TABLE_HOLD_UPS,
-	TABLE_HEAT
-};
+TSI_FACT_LIST(enum fact, facts, FACTS);
 
 #define CAUSES_COLUMNS(X)                                                                          \
 	X(CAUSES_RANK, "rank", COUNT, "number of the rank")                                        \
@@ -63,7 +54,7 @@ enum stragglers_table {
 	X(CAUSES_LONGEST_NS, "longest_ns", NS, "its longest stretch in it")                        \
 	X(CAUSES_LONGEST_START_NS, "longest_start_ns", NS, "where that begins in its own trace")
 
-enum causes_column { CAUSES_COLUMNS(TSI_FACT_ID) };
+TSI_FACT_LIST(enum causes_column, causes_columns, CAUSES_COLUMNS);
 
 #define HOLD_UPS_COLUMNS(X)                                                                        \
 	X(HOLD_UPS_RANK, "rank", COUNT, "number of the rank")                                      \
@@ -76,7 +67,7 @@ enum causes_column { CAUSES_COLUMNS(TSI_FACT_ID) };
 	X(HOLD_UPS_LONGEST_NS, "longest_ns", NS, "likewise")                                       \
 	X(HOLD_UPS_LONGEST_START_NS, "longest_start_ns", NS, "likewise")
 
-enum hold_ups_column { HOLD_UPS_COLUMNS(TSI_FACT_ID) };
+TSI_FACT_LIST(enum hold_ups_column, hold_ups_columns, HOLD_UPS_COLUMNS);
 
 #define LINES_COLUMNS(X)                                                                           \
 	X(LINES_RANK, "rank", COUNT, "number of the late rank")                                    \
@@ -85,7 +76,7 @@ enum hold_ups_column { HOLD_UPS_COLUMNS(TSI_FACT_ID) };
 	X(LINES_OTHERS_NS, "others_ns", NS, "median of the others")                                \
 	X(LINES_EXCESS_NS, "excess_ns", NS, "difference")
 
-enum lines_column { LINES_COLUMNS(TSI_FACT_ID) };
+TSI_FACT_LIST(enum lines_column, lines_columns, LINES_COLUMNS);
 
 #define GROUPS_COLUMNS(X)                                                                          \
 	X(GROUPS_KIND, "kind", TEXT, "node or device (its model)")                                 \
@@ -94,7 +85,7 @@ enum lines_column { LINES_COLUMNS(TSI_FACT_ID) };
 	X(GROUPS_LATE_COUNT, "late_count", COUNT, "of them, late ones")                            \
 	X(GROUPS_RANK_COUNT, "rank_count", COUNT, "ranks it has")
 
-enum groups_column { GROUPS_COLUMNS(TSI_FACT_ID) };
+TSI_FACT_LIST(enum groups_column, groups_columns, GROUPS_COLUMNS);
 
 #define RANKS_COLUMNS(X)                                                                           \
 	X(RANKS_RANK, "rank", COUNT, "number of the rank")                                         \
@@ -103,7 +94,7 @@ enum groups_column { GROUPS_COLUMNS(TSI_FACT_ID) };
 	X(RANKS_EXCESS_RATIO, "excess_ratio", NUMBER, "its level above the median of the others")  \
 	X(RANKS_P_VALUE, "p_value", RATIO, "as above")
 
-enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
+TSI_FACT_LIST(enum ranks_column, ranks_columns, RANKS_COLUMNS);
 
 #define HEAT_COLUMNS(X)                                                                            \
 	X(HEAT_FIRST_RANK, "first_rank", COUNT, "first rank of the block")                         \
@@ -113,21 +104,16 @@ enum ranks_column { RANKS_COLUMNS(TSI_FACT_ID) };
 	X(HEAT_LATENESS_RATIO, "lateness_ratio", NUMBER,                                           \
 	  "most local time of these by the median of all ranks in these steps - 1")
 
-enum heat_column { HEAT_COLUMNS(TSI_FACT_ID) };
+TSI_FACT_LIST(enum heat_column, heat_columns, HEAT_COLUMNS);
 
-static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) };
-
-static const struct tscope_fact_def causes_columns[] = { CAUSES_COLUMNS(TSI_FACT_DEF) };
-
-static const struct tscope_fact_def lines_columns[] = { LINES_COLUMNS(TSI_FACT_DEF) };
-
-static const struct tscope_fact_def groups_columns[] = { GROUPS_COLUMNS(TSI_FACT_DEF) };
-
-static const struct tscope_fact_def ranks_columns[] = { RANKS_COLUMNS(TSI_FACT_DEF) };
-
-static const struct tscope_fact_def hold_ups_columns[] = { HOLD_UPS_COLUMNS(TSI_FACT_DEF) };
-
-static const struct tscope_fact_def heat_columns[] = { HEAT_COLUMNS(TSI_FACT_DEF) };
+enum stragglers_table {
+	TABLE_CAUSES,
+	TABLE_LINES,
+	TABLE_GROUPS,
+	TABLE_RANKS,
+	TABLE_HOLD_UPS,
+	TABLE_HEAT
+};
 
 static const struct tscope_table_def tables[] = {
 	[TABLE_CAUSES] = TSI_TABLE_DEF("causes", causes_columns,

@@ -234,7 +234,7 @@ static void fill_collectives(const struct analysis_scope *scope, struct fact_she
 {
 	struct collective_list list = { 0 };
 
-	if (tsi_collective_list_fill(&list, scope->trace, NULL) != TSCOPE_OK) {
+	if (!tsi_collective_list_fill(&list, scope->trace)) {
 		tsi_sheet_scratch(out)->has_failed = true;
 	} else {
 		if (list.count)
