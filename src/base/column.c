@@ -119,7 +119,7 @@ static off_t begin_of(unsigned window)
 }
 
 /* Makes a hole, which is zero. Where that fails the disk has less room until the file goes. */
-static bool give_back(const struct tscope_spill *spill, off_t begin, size_t bytes)
+static bool give_back(const struct tscope_spill *spill, off_t begin, uint64_t bytes)
 {
 	return fallocate(spill->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin,
 			 (off_t)bytes) == 0;
@@ -181,9 +181,9 @@ static void free_mapped(struct head *head)
 {
 	struct tscope_spill *spill = head->spill;
 	unsigned window = head->window;
-	size_t bytes = head->bytes;
-	(void)munmap(head, bytes);
-	if (give_back(spill, begin_of(window), bytes))
+	(void)munmap(head, head->bytes);
+	/* The whole window: behind the column may be bytes that could not be given back. */
+	if (give_back(spill, begin_of(window), WINDOW_BYTES))
 		atomic_store(&spill->is_taken[window], false);
 }
 
