@@ -537,8 +537,16 @@ TEST(test_figures_when_asked)
 		tscope_run_free(run);
 	}
 	assert_int_equal(value.integer, 902234);
+}
 
-	/* Those of several traces are computed while each is open. */
+/* Those of several traces are computed while each is open. */
+TEST(test_figures_of_several_traces)
+{
+	static const struct tscope_run_options options = { .trace = { .thread_count = 1 },
+							   .analysis = { .on_demand = true } };
+
+	if (!HAVE_ZLIB)
+		skip(); /* the traces */
 	struct tscope_run *run = must_open("ranks_pipeline", &options);
 	struct tscope_run *complete = must_open("ranks_pipeline", NULL);
 	assert_int_equal(fact(tscope_run_analysis(run), "blocks.repeated_ns").integer,
