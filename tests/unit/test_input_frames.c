@@ -186,10 +186,10 @@ TEST(test_ratio)
 	static char zeros[60000];
 	for (const struct codec *kind = kinds; kind->name; kind++) {
 		struct bytes text = { 0 }, packed = { 0 }, member = { 0 };
-		bytes_add_text(&text, 60000);
+		bytes_add_text(&text, 6000);
 		kind->add(&packed, text.data, text.length);
 		kind->add(&member, zeros, sizeof(zeros));
-		for (size_t i = 0; i < 1500; i++)
+		for (size_t i = 0; i < 150; i++)
 			bytes_add(&packed, member.data, member.length);
 		for (uint64_t ratio = 200; ratio < 1000; ratio += 350 * EFFORT_STRIDE) {
 			struct input_options options = { .block_bytes = 4096, .max_ratio = ratio };
