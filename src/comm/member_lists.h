@@ -20,7 +20,7 @@ void tsi_member_lists_free(struct member_lists *lists);
 /* Moves the lists of a log there. log->arena remembers if memory ends. */
 void tsi_rank_log_share_lists(struct rank_log *log, struct member_lists *lists);
 
-/* Makes groups of a log whose members are not stated of all, wherever they were listed. */
+/* Takes the members of all groups of a log away, as if none had been stated. */
 void tsi_rank_log_forget_lists(struct rank_log *log);
 
 #endif
