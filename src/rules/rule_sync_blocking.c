@@ -63,13 +63,13 @@ static void describe_calls(struct rule_context *ctx)
 	const char *call = tsi_rule_cell_text(ctx, SYNCS, row, "call");
 	int64_t count = tsi_rule_cell(ctx, SYNCS, row, "count").integer;
 	int64_t total_ns = tsi_rule_cell(ctx, SYNCS, row, "total_ns").integer;
-	const char *total = tsi_time_text((double)total_ns).chars;
+	struct scaled_text total = tsi_time_text((double)total_ns);
 
 	if (tsi_is_call_of(ctx, SYNCS, row, "call", culprit))
-		tsi_rule_detail(ctx, "%" PRId64 " such calls wait %s in total", count, total);
+		tsi_rule_detail(ctx, "%" PRId64 " such calls wait %s in total", count, total.chars);
 	else
 		tsi_rule_detail(ctx, "%s%s%s waits longest: %" PRId64 " calls, %s in the trace",
-				call, *op ? " in " : "", op, count, total);
+				call, *op ? " in " : "", op, count, total.chars);
 	advise(ctx, op);
 }
 
