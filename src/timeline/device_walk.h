@@ -93,6 +93,11 @@ static inline void tsi_charge_inline(struct budget_walk *walk, struct interval p
 /* Gives a piece of time to a slot (timeline.h). row: the event that it is charged to, or NO_ROW. */
 void tsi_charge(struct budget_walk *walk, struct interval piece, unsigned slot, uint32_t row);
 
+static inline int64_t tsi_clamp_time(int64_t t_ns, int64_t low_ns, int64_t high_ns)
+{
+	return t_ns < low_ns ? low_ns : t_ns > high_ns ? high_ns : t_ns;
+}
+
 /* idle_hosts.c: finds what the threads did in the gaps. */
 void tsi_find_idle_hosts(struct device_walk *devices);
 

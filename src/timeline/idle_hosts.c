@@ -2,18 +2,6 @@
 /* Which threads keep devices waiting, and when. */
 #include "timeline/device_walk.h"
 
-/* The end of what the host has of a gap: the start of the launch call, within the gap. */
-static int64_t until_launch(const struct tscope_trace *trace, const struct idle_gap *gap,
-			    uint32_t call)
-{
-	int64_t start_ns = tsi_start_ns(&trace->spans, call);
-	int64_t end_ns = tsi_start_ns(&trace->spans, gap->row);
-
-	if (start_ns < gap->start_ns)
-		return gap->start_ns;
-	return start_ns < end_ns ? start_ns : end_ns;
-}
-
 /* When each device waits for a launch that has not begun; counts the launches by thread. */
 static void find_late_hosts(struct device_walk *devices, struct interval_set *late,
 			    uint32_t *launch_counts)
@@ -28,7 +16,9 @@ static void find_late_hosts(struct device_walk *devices, struct interval_set *la
 						: tsi_device_event(trace, gap->row)->call;
 			if (call == NO_ROW)
 				continue;
-			int64_t end_ns = until_launch(trace, gap, call);
+			int64_t end_ns =
+				tsi_clamp_time(tsi_start_ns(&trace->spans, call), gap->start_ns,
+					       tsi_start_ns(&trace->spans, gap->row));
 			launch_counts[tsi_trace_track_of(trace, call)]++;
 			if (end_ns > gap->start_ns)
 				tsi_intervals_append(&late[d], gap->start_ns, end_ns,

@@ -377,11 +377,6 @@ static enum idle_cause cause_behind(struct budget_walk *walk, const struct gap *
 
 /* ---- gaps ---------------------------------------------------------------------------- */
 
-static int64_t clamp(int64_t t_ns, int64_t low_ns, int64_t high_ns)
-{
-	return t_ns < low_ns ? low_ns : t_ns > high_ns ? high_ns : t_ns;
-}
-
 /* Did the gap begin while the host waited for the device, to launch E afterwards? */
 static struct refill find_refill(struct budget_walk *walk, const struct gap *gap)
 {
@@ -408,10 +403,10 @@ static void charge_gap(struct budget_walk *walk, const struct gap *gap)
 
 	walk->refill = find_refill(walk, gap);
 
-	before.end_ns = within.start_ns =
-		clamp(tsi_start_ns(&trace->spans, gap->call), gap->time.start_ns, gap->time.end_ns);
+	before.end_ns = within.start_ns = tsi_clamp_time(tsi_start_ns(&trace->spans, gap->call),
+							 gap->time.start_ns, gap->time.end_ns);
 	within.end_ns = behind.start_ns =
-		clamp(tsi_span_end(trace, gap->call), before.end_ns, gap->time.end_ns);
+		tsi_clamp_time(tsi_span_end(trace, gap->call), before.end_ns, gap->time.end_ns);
 	charge_late_host(walk, gap, before);
 	if (within.end_ns > within.start_ns)
 		charge_cause(walk, within, cause_of_launch(walk, gap), gap->call);
