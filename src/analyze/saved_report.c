@@ -174,8 +174,9 @@ static enum tscope_status read_ranks(struct document *doc, struct saved_report *
 		report->left_out_ranks = (size_t)left_out;
 	/* Whoever shortened a report may have taken ranks out of it without saying so. */
 	int64_t read_count = tsi_lookup_int(report->analysis, "distributed.world_size");
-	if (read_count > (int64_t)count && report->left_out_ranks < (size_t)read_count - count)
-		report->left_out_ranks = (size_t)read_count - (count ? count : 1);
+	size_t held = count ? count : 1;
+	if (read_count > (int64_t)held && report->left_out_ranks < (size_t)read_count - held)
+		report->left_out_ranks = (size_t)read_count - held;
 	snprintf(report->alone, sizeof(report->alone), "%s",
 		 find_text(doc, doc->body, "alone").data);
 	tsi_str_drop_partial(report->alone);

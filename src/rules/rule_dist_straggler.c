@@ -59,9 +59,8 @@ static const struct cause busy_experts = {
 
 static const char node_advice[] =
 	"look at the node, whose ranks are slow together: its power cap, supply and cooling "
-	"(nvidia-smi "
-	"-q -d CLOCK,POWER,TEMPERATURE,PERFORMANCE for each device), other jobs on it; where it "
-	"stays slow take it out of service";
+	"(nvidia-smi -q -d CLOCK,POWER,TEMPERATURE,PERFORMANCE for each device), other jobs on it; "
+	"where it stays slow take it out of service";
 
 /* The slow ranks with an excess of at least the threshold; the worst costs most. */
 struct slow {
