@@ -181,7 +181,7 @@ static void add_points(const struct log_filler *filler)
 {
 	const struct line_pieces *from = &filler->timeline->pieces[filler->device];
 	struct rank_log *log = filler->log;
-	struct line_pieces host = { .count = from->count };
+	struct line_pieces host = *from;
 	struct arena scratch = { 0 };
 
 	if (log->is_host) {

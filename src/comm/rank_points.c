@@ -13,6 +13,7 @@
 #include "base/bisect.h"
 #include "base/sum.h"
 #include "comm/latch.h"
+#include "timeline/pieces.h"
 
 enum {
 	/* Times are written in whole µs at worst: an op that ends so much later has ended. */
@@ -346,19 +347,21 @@ static inline bool pass_work(struct point_walk *walk, const struct line_piece *p
 	return true;
 }
 
-/* The pieces from *at on that are one stretch: exposed communication is joined. */
-static struct stretch next_stretch(const struct line_pieces *pieces, size_t *at)
+/*
+ * The stretch from *piece on: exposed communication is joined. Moves on to the piece behind it;
+ * returns whether there is one.
+ */
+static bool take_stretch(struct piece_cursor *pieces, struct line_piece *piece,
+			 struct stretch *stretch)
 {
-	const struct line_piece *piece = &pieces->items[*at];
-	struct stretch stretch = { piece->start_ns, piece->end_ns, piece->line, NO_ROW };
+	bool is_more;
 
-	while (++*at < pieces->count && stretch.line == TSCOPE_BUDGET_EXPOSED_COMM) {
-		piece = &pieces->items[*at];
-		if (piece->line != stretch.line || piece->start_ns != stretch.end_ns)
-			break;
-		stretch.end_ns = piece->end_ns;
-	}
-	return stretch;
+	*stretch = (struct stretch){ piece->start_ns, piece->end_ns, piece->line, NO_ROW };
+	while ((is_more = tsi_piece_next(pieces, piece)) &&
+	       stretch->line == TSCOPE_BUDGET_EXPOSED_COMM && piece->line == stretch->line &&
+	       piece->start_ns == stretch->end_ns)
+		stretch->end_ns = piece->end_ns;
+	return is_more;
 }
 
 void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pieces)
@@ -366,14 +369,18 @@ void tsi_rank_log_find_points(struct rank_log *log, const struct line_pieces *pi
 	struct point_walk walk = { .log = log, .time_ns = INT64_MIN, .longest_end_ns = INT64_MIN };
 	const struct stretch after = { INT64_MAX, INT64_MAX, TSCOPE_BUDGET_UNATTRIBUTED, NO_ROW };
 
+	struct piece_cursor cursor = tsi_piece_cursor(pieces);
+	struct line_piece piece;
+	struct stretch stretch;
+
 	walk_init(&walk);
-	for (size_t i = 0; !walk.arena.has_failed && i < pieces->count;) {
-		if (pass_work(&walk, &pieces->items[i])) {
-			i++;
+	bool is_more = tsi_piece_next(&cursor, &piece);
+	while (is_more && !walk.arena.has_failed) {
+		if (pass_work(&walk, &piece)) {
+			is_more = tsi_piece_next(&cursor, &piece);
 			continue;
 		}
-		struct stretch stretch = next_stretch(pieces, &i);
-
+		is_more = take_stretch(&cursor, &piece, &stretch);
 		if (stretch.line == TSCOPE_BUDGET_EXPOSED_COMM)
 			pass_exposed(&walk, &stretch);
 		else

@@ -3,7 +3,7 @@
  * The timeline of a trace for the page: steps, what each device's time went to, streams, threads.
  */
 #include "report/html_lanes.h"
-#include "timeline/timeline.h"
+#include "timeline/pieces.h"
 
 #include <inttypes.h>
 
@@ -51,23 +51,23 @@ static void put_steps(struct lanes *lanes, const struct tscope_timeline *timelin
 /* Which line each instant went to, the idle ones by cause. */
 static void put_budget(struct lanes *lanes, const struct tscope_timeline *timeline, uint32_t device)
 {
-	const struct line_pieces *pieces = &timeline->pieces[device];
+	struct piece_cursor cursor = tsi_piece_cursor(&timeline->pieces[device]);
+	struct line_piece piece;
 	char group[32];
 
 	snprintf(group, sizeof(group), "device %" PRId32, timeline->trace->devices[device].ordinal);
 	tsi_lane_begin(lanes, group, "busy and idle by cause");
-	for (size_t i = 0; i < pieces->count; i++) {
-		const struct line_piece *piece = &pieces->items[i];
-		const char *name = tscope_budget_line_name((enum tscope_budget_line)piece->line);
+	while (tsi_piece_next(&cursor, &piece)) {
+		const char *name = tscope_budget_line_name((enum tscope_budget_line)piece.line);
 
-		if (piece->line >= TSCOPE_BUDGET_DATA_STALL)
-			name = tsi_idle_cause_name((enum idle_cause)piece->phase);
-		tsi_lane_add(lanes, &(struct slice){ .start_ns = piece->start_ns,
-						     .dur_ns = piece->end_ns - piece->start_ns,
+		if (piece.line >= TSCOPE_BUDGET_DATA_STALL)
+			name = tsi_idle_cause_name((enum idle_cause)piece.phase);
+		tsi_lane_add(lanes, &(struct slice){ .start_ns = piece.start_ns,
+						     .dur_ns = piece.end_ns - piece.start_ns,
 						     .name = tsi_lane_name(lanes, name),
 						     .count = 1,
 						     .match = UINT32_MAX,
-						     .tone = piece->line });
+						     .tone = piece.line });
 	}
 	tsi_lane_end(lanes);
 }

@@ -172,7 +172,7 @@ static void start_again(struct tscope_timeline *timeline)
 	for (unsigned slot = 0; slot < TSI_PART_SLOTS; slot++)
 		timeline->parts[slot].count = 0;
 	for (uint32_t i = 0; timeline->pieces && i < tsi_piece_list_count(timeline); i++)
-		timeline->pieces[i].count = 0;
+		timeline->pieces[i].count = timeline->pieces[i].pass_count = 0;
 	timeline->long_gap_count = 0;
 }
 

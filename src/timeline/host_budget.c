@@ -333,25 +333,26 @@ static void add_pieces(struct piece_collector *pieces, const struct host_walk *w
 /* The time of the steps that no other line has. */
 static void add_rest(struct piece_collector *pieces, const struct tscope_timeline *timeline)
 {
+	struct piece_cursor cursor = tsi_piece_cursor(pieces->to);
+	struct line_piece piece, rest = { .line = HOST_OTHER };
+	bool is_more = tsi_piece_next(&cursor, &piece);
 	int64_t until_ns = INT64_MIN;
-	size_t at = 0;
 
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		const struct tscope_step *step = &timeline->steps[i];
 		int64_t end_ns = step->start_ns + step->wall_ns;
-		struct line_piece rest = { .line = HOST_OTHER };
 
 		if (until_ns < step->start_ns)
 			until_ns = step->start_ns;
 		while (until_ns < end_ns) {
-			struct line_piece next = { .start_ns = end_ns, .end_ns = end_ns };
-			if (at < pieces->pass_begin && pieces->to->items[at].start_ns < end_ns)
-				next = pieces->to->items[at++];
+			bool is_in_step = is_more && piece.start_ns < end_ns;
 			rest.start_ns = until_ns;
-			rest.end_ns = next.start_ns;
+			rest.end_ns = is_in_step ? piece.start_ns : end_ns;
 			if (rest.start_ns < rest.end_ns)
 				tsi_piece_add(pieces, &rest);
-			until_ns = next.end_ns;
+			until_ns = is_in_step ? piece.end_ns : end_ns;
+			if (is_in_step)
+				is_more = tsi_piece_next(&cursor, &piece);
 		}
 	}
 	tsi_pieces_end_pass(pieces);

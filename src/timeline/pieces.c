@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of the budgets of a timeline, put in order while the passes that find them end. Only
- * the comparison with other ranks needs them.
+ * The pieces of the budgets of a timeline. Only the comparison with other ranks and the page of
+ * lanes need them.
  */
 #include "timeline/pieces.h"
-
-#include <string.h>
 
 void tsi_pieces_init(struct tscope_timeline *timeline, bool are_wanted)
 {
@@ -49,28 +47,25 @@ void tsi_piece_add(struct piece_collector *pieces, const struct line_piece *piec
 	items[to->count++] = *piece;
 }
 
-/* Merges the pass from behind with what lies before it. */
 void tsi_pieces_end_pass(struct piece_collector *pieces)
 {
-	struct line_pieces *to = pieces->to, *pass = &pieces->copy;
+	struct line_pieces *to = pieces->to;
 
-	if (!to)
+	if (!to || to->count == pieces->pass_begin)
 		return;
-	size_t left = pieces->pass_begin, right = to->count - left, at = to->count;
+	to->pass_ends[to->pass_count++] = to->count;
 	pieces->pass_begin = to->count;
-	if (left == 0 || right == 0)
-		return;
-	struct line_piece *items = tsi_arena_reserve(&pieces->timeline->scratch, pass->items,
-						     &pass->capacity, right, sizeof(*items));
-	if (!items)
-		return;
-	pass->items = items;
-	memcpy(items, &to->items[left], right * sizeof(*items));
-	while (right > 0) {
-		int64_t start_ns = items[--right].start_ns;
+}
 
-		while (left > 0 && to->items[left - 1].start_ns > start_ns)
-			to->items[--at] = to->items[--left];
-		to->items[--at] = items[right];
+struct piece_cursor tsi_piece_cursor(const struct line_pieces *pieces)
+{
+	struct piece_cursor cursor = { .of = pieces, .pass_count = pieces->pass_count };
+	size_t begin = 0;
+
+	for (unsigned pass = 0; pass < pieces->pass_count; pass++) {
+		cursor.at[pass] = begin;
+		cursor.start_ns[pass] = pieces->items[begin].start_ns; /* no pass is empty */
+		begin = pieces->pass_ends[pass];
 	}
+	return cursor;
 }

@@ -79,9 +79,17 @@ struct line_piece {
 	uint8_t phase;
 };
 
+/*
+ * Disjoint pieces, pass behind pass as the budget is computed: those of a pass are in order, and
+ * neighbours of one kind are joined. A piece_cursor goes over all in order (pieces.h).
+ */
+enum { MAX_PIECE_PASSES = 6 };
+
 struct line_pieces {
-	struct line_piece *items; /* in order, disjoint; neighbours of one kind are joined */
+	struct line_piece *items;
 	size_t count, capacity;
+	size_t pass_ends[MAX_PIECE_PASSES]; /* where in items the next begins */
+	unsigned pass_count;
 };
 
 /*

@@ -87,7 +87,7 @@ class Bench:
         trace = self.large_trace()
         rounds = [(self.run("map", "--threads", "1", "--force", "--quiet", "--out", self.scratch / "once", trace),
                    self.run("trace", "--threads", "1", "--full", trace),
-                   self.run("trace", "--threads", "1", trace)) for _ in range(3)]
+                   self.run("trace", "--threads", "1", trace)) for _ in range(9)]
         mapped, full, screen = (min(run.cpu_s for run in column) for column in zip(*rounds))
         self.put("map: CPU of map by that of trace --full, 200 MB", mapped / full, 1.05, "")
         self.put("map: by that of trace, whose screen needs less", mapped / screen, None, "")

@@ -2,23 +2,27 @@
 #ifndef TSCOPE_TESTS_PIECE_CHECK_H
 #define TSCOPE_TESTS_PIECE_CHECK_H
 
-#include "timeline/timeline.h"
+#include "timeline/pieces.h"
 
 #include "check.h"
 
 /* Pieces are in order, have nothing in common, and neighbours of one kind are one. */
 static inline void assert_pieces_are_in_order(const struct line_pieces *pieces)
 {
-	for (size_t i = 0; i < pieces->count; i++) {
-		const struct line_piece *piece = &pieces->items[i];
+	struct piece_cursor cursor = tsi_piece_cursor(pieces);
+	struct line_piece piece, before;
 
-		assert_true(piece->start_ns < piece->end_ns);
-		if (i == 0)
-			continue;
-		assert_true(piece[-1].end_ns <= piece->start_ns);
-		assert_false(piece[-1].end_ns == piece->start_ns && piece[-1].line == piece->line &&
-			     piece[-1].phase == piece->phase);
+	for (size_t i = 0; i < pieces->count; i++) {
+		assert_true(tsi_piece_next(&cursor, &piece));
+		assert_true(piece.start_ns < piece.end_ns);
+		if (i > 0) {
+			assert_true(before.end_ns <= piece.start_ns);
+			assert_false(before.end_ns == piece.start_ns && before.line == piece.line &&
+				     before.phase == piece.phase);
+		}
+		before = piece;
 	}
+	assert_false(tsi_piece_next(&cursor, &piece));
 }
 
 /* The piece that holds an instant, or NULL. */

@@ -95,6 +95,8 @@ static void fill_gaps(struct reading *r)
 	}
 	if (pieces->count > 0)
 		qsort(pieces->items, pieces->count, sizeof(*pieces->items), compare_pieces);
+	pieces->pass_ends[0] = pieces->count;
+	pieces->pass_count = pieces->count > 0;
 }
 
 static int64_t line_within(const struct line_pieces *pieces, unsigned line, int64_t start_ns,

@@ -578,7 +578,9 @@ static enum tscope_status join_all(const struct test_world *w, struct tscope_err
 static enum tscope_status find_points_again(struct rank_log *log, struct tscope_error *err)
 {
 	struct line_piece piece = { 0, 400, TSCOPE_BUDGET_COMPUTE, 0 };
-	const struct line_pieces pieces = { .items = &piece, .count = 1 };
+	const struct line_pieces pieces = {
+		.items = &piece, .count = 1, .pass_ends = { 1 }, .pass_count = 1
+	};
 
 	log->points = NULL;
 	log->point_count = log->point_capacity = 0;
@@ -623,7 +625,10 @@ TEST(absurd_times_do_no_harm)
 		{ 0, 5, TSCOPE_BUDGET_COMPUTE, 0 },
 		{ 5, INT64_MAX, TSCOPE_BUDGET_EXPOSED_COMM, 0 },
 	};
-	const struct line_pieces pieces = { .items = items, .count = TSI_COUNT_OF(items) };
+	const struct line_pieces pieces = { .items = items,
+					    .count = TSI_COUNT_OF(items),
+					    .pass_ends = { TSI_COUNT_OF(items) },
+					    .pass_count = 1 };
 	struct rank_log log = { .ops = ops,
 				.op_count = TSI_COUNT_OF(ops),
 				.steps = steps,
