@@ -335,6 +335,17 @@ static const char *name_figure(const struct panel *panel)
 	return NULL;
 }
 
+/* "a step takes 77.7 s, by phase not known: several threads …", or NULL */
+static const char *name_unknown_phases(const struct panel *panel)
+{
+	const char *doubt = tsi_panel_doubt(panel, tsi_budget_lines[BUDGET_HOST_FORWARD].id);
+
+	if (!doubt || !tsi_panel_has(panel, "step_time.mean_ns"))
+		return NULL;
+	return tsi_panel_print(panel, "a step takes %s; its phases are not known: %s",
+			       tsi_panel_number(panel, "step_time.mean_ns"), doubt);
+}
+
 /* The state of what was read in one sentence, where no finding is the answer. */
 static const char *name_state(const struct panel *panel)
 {
@@ -344,6 +355,8 @@ static const char *name_state(const struct panel *panel)
 		text = name_host_operator(panel);
 	if (!text && (text = name_largest_line(panel)))
 		tsi_panel_append(panel, &text, "%s", name_next_operator(panel));
+	if (!text)
+		text = name_unknown_phases(panel);
 	return text ? text : name_figure(panel);
 }
 

@@ -96,11 +96,13 @@ static void note_step(struct step_series *steps, const struct tscope_timeline *t
 {
 	const struct tscope_step *step = &timeline->steps[index];
 	struct step_record *record = &steps->records[steps->count - timeline->step_count + index];
-	struct step_budget *budget = &steps->budgets[record->budget];
 	struct window_memory memory =
 		measure_window(curve, step->start_ns, step->start_ns + step->wall_ns);
 
 	memcpy(record->memory_bytes, memory.bytes, sizeof(memory.bytes));
+	if (record->budget == NO_ROW)
+		return;
+	struct step_budget *budget = &steps->budgets[record->budget];
 	budget->has_alloc_peak = memory.bytes[STEP_MEMORY_PEAK_ALLOC] != NO_BYTES;
 	if (budget->has_alloc_peak)
 		budget->alloc_peak_ns = tsi_time_of_run(timeline->trace, memory.peak_ns);

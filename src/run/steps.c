@@ -264,7 +264,7 @@ static void fill_from_timeline(struct step_record *record, const struct tscope_t
 	record->time_ns = budget->wall_ns;
 	if (timeline->host_budgets)
 		phases_of_host(record, &budget->host);
-	else
+	else if (timeline->trace->device_count)
 		phases_of_devices(record, &budget->device, timeline->trace->device_count);
 	for (size_t phase = 0; phase < PHASE_COUNT; phase++)
 		if (record->phase_ns[phase] != 0)
@@ -291,6 +291,7 @@ static bool has_point_to_point(const struct tscope_trace *trace)
 void tsi_steps_add_timeline(struct step_series *steps, const struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = timeline->trace;
+	bool has_budget = !tsi_timeline_has_several_workers(timeline);
 
 	steps->device_count = trace->device_count;
 	steps->has_start = trace->info.has_base_time;
@@ -300,9 +301,9 @@ void tsi_steps_add_timeline(struct step_series *steps, const struct tscope_timel
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		struct step_budget budget = budget_of_step(timeline, i);
 		struct step_record *record = tsi_steps_add(steps, timeline->steps[i].number);
-		uint32_t index = tsi_steps_add_budget(steps, &budget);
+		uint32_t index = has_budget ? tsi_steps_add_budget(steps, &budget) : NO_ROW;
 
-		if (index == NO_ROW)
+		if (steps->has_failed)
 			return;
 		record->budget = index;
 		fill_from_timeline(record, timeline, &budget);

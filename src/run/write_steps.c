@@ -140,6 +140,7 @@ static void write_phases(struct steps_writer *w, const struct step_record *recor
 {
 	const struct step_extra *extra;
 	struct object phases = open_object(w->out);
+	bool is_divided = record->phases != 0;
 
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++) {
 		if (!(record->phases & 1u << phase))
@@ -150,6 +151,11 @@ static void write_phases(struct steps_writer *w, const struct step_record *recor
 	while ((extra = next_extra(&w->steps->phases, &w->next_phase, index))) {
 		put_name(&phases, tsi_intern_text(&w->steps->names, extra->name));
 		put_seconds(w->out, tsi_extra_ns(extra));
+		is_divided = true;
+	}
+	if (!is_divided && record->time_ns > 0) { /* else the step would seem to take no time */
+		put_key(&phases, "unknown");
+		put_seconds(w->out, record->time_ns);
 	}
 	close_object(&phases);
 }

@@ -12,6 +12,8 @@
  *
  * The parts of a line are finer than what makes it so: within forward, backward and the
  * optimizer they are the innermost operators.
+ *
+ * A file of several workers has no budget: their phases overlap, and none is the step's.
  */
 #include "timeline/build.h"
 #include "timeline/flatten.h"
@@ -397,10 +399,33 @@ static void charge_all(struct host_walk *walk)
 	charge_rest(walk);
 }
 
+/* Several threads that are in forward and in backward; those of autograd help one of them. */
+static bool has_several_workers(struct tscope_timeline *timeline)
+{
+	const struct tscope_trace *trace = timeline->trace;
+	unsigned *labels =
+		tsi_arena_new(&timeline->scratch, trace->host_track_count, sizeof(*labels));
+	uint32_t count = 0;
+
+	if (!labels)
+		return false;
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		if (kind->track < trace->host_track_count)
+			labels[kind->track] |= tsi_labels_of_kind(timeline->marks, kind);
+	}
+	for (uint32_t i = 0; i < trace->host_track_count; i++)
+		count += !trace->tracks[i].is_autograd && labels[i] & LABEL_FORWARD &&
+			 labels[i] & LABEL_BACKWARD;
+	return count > 1;
+}
+
 void tsi_timeline_find_host_budget(struct tscope_timeline *timeline)
 {
 	struct host_walk walk = { .timeline = timeline, .marks = timeline->marks };
 
+	if (has_several_workers(timeline))
+		return;
 	timeline->host_budgets = tsi_arena_new(&timeline->arena, timeline->step_count,
 					       sizeof(*timeline->host_budgets));
 	if (!timeline->host_budgets)

@@ -124,7 +124,8 @@ struct tscope_timeline {
 	uint32_t step_count;
 	struct device_activity *activity; /* by device index */
 	struct budget *budgets;           /* [step * device_count + device] */
-	struct host_budget *host_budgets; /* by step; NULL where there are devices */
+	/* By step; NULL where there are devices, or several workers of which none is the step's. */
+	struct host_budget *host_budgets;
 	struct line_parts parts[TSI_PART_SLOTS];
 	bool is_all_cold; /* every step that would count is cold: they do count */
 	struct long_gap long_gaps[MAX_LONG_GAPS]; /* on any device, the longest first */
@@ -148,6 +149,12 @@ enum tscope_status tsi_timeline_build(struct tscope_timeline **ret,
 				      const struct tscope_trace *trace,
 				      const struct tscope_timeline_options *options,
 				      bool wants_pieces, struct tscope_error *err);
+
+/* Several workers in one file, without devices: no line or phase is that of the step. */
+static inline bool tsi_timeline_has_several_workers(const struct tscope_timeline *timeline)
+{
+	return !timeline->host_budgets && timeline->trace->device_count == 0;
+}
 
 /* "data", "forward" …: never NULL. */
 const char *tsi_host_line_name(enum host_line line);

@@ -310,6 +310,17 @@ for phases, gate, verdict in (
         ({"eval": 0.1}, "step_time.mean_ms>160", HELD)):
     expect(f"phases {', '.join(phases)}", file_of("steps.jsonl", text_of(
         {"step": step, "phases": phases} for step in range(20))), gate, verdict)
+# Phases of several workers in one file overlap: none is the step's.
+def workers(*tids):
+    return file_of("trace.json", trace_text([
+        {"ph": "X", "cat": "compute", "name": name, "pid": 1, "tid": tid, "ts": 1000 * step + start + 100 * tid, "dur": dur}
+        for step in range(8) for tid in tids for name, start, dur in (("forward", 0, 200), ("backward", 200, 300))]))
+
+
+for gate in ("budget.host.data_total_ns>5ms", "step_time.phase.comm_ratio>0.3", "TIMING.BACKWARD_HEAVY"):
+    expect("two workers in one file", workers(1, 2), gate, TRIPPED)
+    expect("one worker in one file", workers(1), gate, HELD)
+expect("two workers in one file", workers(1, 2), "step_time.mean_ms>9", HELD)
 # Nothing is left to judge by.
 for options in (("--warmup", "12"), ("--warmup", "99")):
     for gate in ("severity>=low", "severity>=high", "step_time.cv>0.5"):

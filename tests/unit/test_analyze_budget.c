@@ -102,6 +102,40 @@ TEST(without_devices_the_host_tells)
 	analyzed_free(a);
 }
 
+#define HOST_LINES                                                                                 \
+	"budget: wall_total_ns host.forward_total_ns host.backward_total_ns host.other_total_ns"
+
+TEST(several_workers_in_one_file_have_no_lines)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	for (int worker = 1; worker <= 2; worker++) {
+		test_annotation(t, "forward", worker, 0, 40);
+		test_annotation(t, "backward", worker, 40, 60);
+	}
+	struct analyzed *a = analyze(t);
+	check_facts(a, HOST_LINES, "- - - -");
+	check_doubt(a, "budget.host.forward_total_ns",
+		    "several threads run forward and backward at once");
+	check_facts(a, "step_time: mean_ns phase.backward_ns phase.comm_ratio", "100 - -");
+	check_doubt(a, "step_time.phase.comm_ratio",
+		    "the trace does not say the phases of its steps");
+	check_facts(a, "breakdown: wall_total_ns step_count", "- -");
+	check_facts(a, "steps: counted_count", "1");
+
+	/* The rank's figures say the same. */
+	const struct analysis_scope scope = { .steps = tsi_analysis_steps(a->analysis) };
+	struct analyzed rank = { 0 };
+	assert_int_equal(tsi_analyze_level(&rank.analysis, LEVEL_RANK, &scope, NULL, NULL),
+			 TSCOPE_OK);
+	check_facts(&rank, HOST_LINES, "- - - -");
+	check_doubt(&rank, "budget.host.forward_total_ns",
+		    "several threads run forward and backward at once");
+	tscope_analysis_free(rank.analysis);
+	analyzed_free(a);
+}
+
 TEST(of_a_trace_alone_the_rank_s_figures_are_the_trace_s)
 {
 	struct analyzed *a = analyze_two_devices();

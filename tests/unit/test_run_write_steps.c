@@ -61,6 +61,16 @@ TEST(test_records)
 		    "\"memory\":{\"alloc\":0,\"peak_reserved\":9223372036854775807}}\n");
 }
 
+/* That of a trace of several workers: without a phase the step would take no time. */
+TEST(test_time_without_phases)
+{
+	struct step_series steps = test_steps("1\n");
+
+	steps.records[0].has |= STEP_HAS_TIME;
+	steps.records[0].time_ns = 1500000000;
+	check_steps(&steps, "{\"step\":1,\"phases\":{\"unknown\":1.5},\"scalars\":{}}\n");
+}
+
 TEST(test_scalars)
 {
 	static const struct {

@@ -192,6 +192,37 @@ TEST(there_are_no_lines_of_devices)
 	tscope_trace_free(trace);
 }
 
+/* Two threads that train, of which each has a backward thread, and one that only helps. */
+TEST(several_workers_have_no_budget)
+{
+	enum { OTHER = 5 };
+
+	for (int worker_count = 1; worker_count <= 2; worker_count++) {
+		struct test_trace *t = test_trace_new();
+		test_annotation(t, DDP, MAIN, 0, 40);
+		test_annotation(t, BACKWARD_PHASE, MAIN, 40, 60);
+		test_annotation(t, BACKWARD_PHASE, GLOO, 40, 50);
+		test_op(t, ENGINE, BACKWARD, 50, 40); /* recomputes what checkpointing left out */
+		test_annotation(t, DDP, BACKWARD, 60, 20);
+		if (worker_count > 1) {
+			test_annotation(t, DDP, OTHER, 20, 40);
+			test_annotation(t, BACKWARD_PHASE, OTHER, 60, 60);
+		}
+		struct tscope_trace *trace = test_trace_finish(t);
+		struct tscope_timeline *timeline = build(trace);
+		assert_int_equal(tsi_timeline_has_several_workers(timeline), worker_count > 1);
+		assert_int_equal(timeline->step_count, 1);
+		if (worker_count > 1) {
+			assert_null(timeline->host_budgets);
+			assert_null(timeline->pieces);
+		} else {
+			assert_lines(timeline, 0, (int64_t[]){ 0, 40, 60, 0, 0, 0 }, "one");
+		}
+		tscope_timeline_free(timeline);
+		tscope_trace_free(trace);
+	}
+}
+
 /* The second implementation: definitions only, one instant after the other. */
 
 static enum host_line line_of_name(struct str name)

@@ -72,6 +72,7 @@ static const struct tscope_fact_def facts[] = {
 
 _Static_assert(TSI_COUNT_OF(facts) == FIRST_PHASE + 2 * PHASE_COUNT, "two facts for each phase");
 
+static const char no_phase_words[] = "the trace does not say the phases of its steps";
 static const char unknown_phase_words[] = "more than 10 % of compute time is of unknown phase";
 
 #define SLOW_COLUMNS(X)                                                                            \
@@ -183,11 +184,29 @@ static void list_spikes(struct fact_sheet *out, const struct times *times, struc
 	tsi_fact_int(out, SPIKE_COUNT, spike_count);
 }
 
-static void put_phases(struct fact_sheet *out, const struct times *times,
-		       const struct step_parts *parts)
+/* Records may name other phases; a trace of which no phase is known has none. */
+static bool has_phase(const struct step_series *steps, const struct step_parts *parts)
 {
+	if (!steps->is_of_trace)
+		return true;
+	for (size_t phase = 0; phase < PHASE_COUNT; phase++)
+		if (parts->phases[phase].occurs)
+			return true;
+	return false;
+}
+
+static void put_phases(struct fact_sheet *out, const struct step_series *steps,
+		       const struct times *times, const struct step_parts *parts)
+{
+	bool is_known = has_phase(steps, parts);
+
 	for (size_t phase = 0; phase < PHASE_COUNT; phase++) {
 		size_t fact = FIRST_PHASE + 2 * phase;
+		if (!is_known) {
+			tsi_fact_doubt(out, fact, no_phase_words);
+			tsi_fact_doubt(out, fact + 1, no_phase_words);
+			continue;
+		}
 		int64_t sum_ns = parts->phases[phase].sum_ns;
 
 		tsi_fact_mean(out, fact, sum_ns, (int64_t)times->count);
@@ -254,7 +273,7 @@ static void put_all(struct fact_sheet *out, const struct step_series *steps,
 	if (scratch->has_failed)
 		return;
 	put_statistics(out, times);
-	put_phases(out, times, &parts);
+	put_phases(out, steps, times, &parts);
 	if (steps->is_of_trace)
 		doubt_phases(out, &parts);
 	if (times->count > 1)

@@ -78,7 +78,7 @@ static void fill_row(struct tscope_value *cells, const struct analysis_scope *sc
 {
 	const struct tscope_timeline *timeline = scope->timeline;
 	const struct tscope_step *step = &timeline->steps[index];
-	const struct step_series *steps = scope->steps; /* a record and a budget for each step */
+	const struct step_series *steps = scope->steps; /* a record for each step */
 	size_t first_line = steps->device_count ? LIST_FIRST_DEVICE_LINE : LIST_FIRST_HOST_LINE;
 
 	cells[LIST_STEP] = tsi_int(step->number);
@@ -87,12 +87,14 @@ static void fill_row(struct tscope_value *cells, const struct analysis_scope *sc
 	cells[LIST_WALL_NS] = tsi_int(step->wall_ns);
 	cells[LIST_MARK] = tsi_text(tscope_step_mark_name(step->mark));
 	cells[LIST_DEVICE_EVENTS] = tsi_int(timeline->step_device_events[index]);
+	if (steps->records[index].budget == NO_ROW)
+		return;
+	const struct step_budget *budget = &steps->budgets[steps->records[index].budget];
 	for (size_t line = 0; line < tsi_step_line_count(steps); line++)
-		cells[first_line + line] =
-			tsi_int(tsi_step_line_ns(steps, &steps->budgets[index], line));
+		cells[first_line + line] = tsi_int(tsi_step_line_ns(steps, budget, line));
 	if (!steps->device_count)
 		return;
-	const int64_t *idle_ns = steps->budgets[index].device.idle_ns;
+	const int64_t *idle_ns = budget->device.idle_ns;
 	cells[LIST_STARTUP_NS] = tsi_int(idle_ns[IDLE_STARTUP]);
 	cells[LIST_COMPILE_NS] = tsi_int(idle_ns[IDLE_COMPILE]);
 	cells[LIST_ALLOC_NS] = tsi_int(idle_ns[IDLE_ALLOC]);

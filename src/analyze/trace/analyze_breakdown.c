@@ -60,6 +60,8 @@ static void fill_breakdown(const struct analysis_scope *scope, struct fact_sheet
 	int64_t times = scope->trace->device_count ? scope->trace->device_count : 1;
 	int64_t wall_ns = 0, step_count = 0;
 
+	if (tsi_timeline_has_several_workers(timeline))
+		return;
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		if (timeline->steps[i].mark != TSCOPE_STEP_COUNTED)
 			continue;

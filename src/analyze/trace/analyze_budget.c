@@ -269,6 +269,25 @@ static void put_sums(struct fact_sheet *out, const struct sums *sums, bool has_d
 		tsi_fact_unreliable(out, sums->doubt);
 }
 
+/* Steps of a trace without a budget: that of several workers in one file (host_budget.c). */
+static bool has_several_workers(const struct analysis_scope *scope)
+{
+	const struct step_series *ranks = scope->ranks ? scope->ranks : scope->steps;
+	size_t rank_count = scope->ranks ? scope->rank_count : 1;
+
+	for (size_t i = 0; i < rank_count; i++)
+		if (ranks[i].is_of_trace && ranks[i].count > 0 && ranks[i].budget_count == 0)
+			return true;
+	return false;
+}
+
+static void doubt_host_lines(struct fact_sheet *out)
+{
+	for (size_t i = 0; i < HOST_LINE_COUNT; i++)
+		tsi_fact_doubt(out, FIRST_HOST_LINE + i,
+			       "several threads run forward and backward at once");
+}
+
 static void fill_budget(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	struct sums sums = { 0 };
@@ -284,6 +303,8 @@ static void fill_budget(const struct analysis_scope *scope, struct fact_sheet *o
 	}
 	if (sums.step_count)
 		put_sums(out, &sums, has_devices);
+	else if (has_several_workers(scope))
+		doubt_host_lines(out);
 }
 
 const struct analyzer tsi_analyzer_budget = {
