@@ -160,17 +160,18 @@ static bool holds_startup(const struct tscope_timeline *timeline)
 	return overhead_ns > 0 && overhead_ns >= first->wall_ns / 100 * STARTUP_MIN_PCT;
 }
 
-/* An engine's iterations differ by their phase: the last one is cut if it has less than any. */
+/*
+ * Steps differ: only some update accumulated gradients, evaluate, or hold a prompt. The last one is
+ * cut if it has less than any.
+ */
 static bool has_cut_end(const struct tscope_timeline *timeline)
 {
 	const uint32_t *counts = timeline->step_device_events;
-	uint64_t last = counts[timeline->step_count - 1];
-	uint64_t before = counts[timeline->step_count - 2];
+	uint64_t last = counts[timeline->step_count - 1], least = UINT32_MAX;
 
-	if (timeline->boundary == TSCOPE_BOUNDARY_ITERATION)
-		for (uint32_t i = 0; i < timeline->step_count - 1; i++)
-			before = counts[i] < before ? counts[i] : before;
-	return last * 100 < before * COMPLETE_MIN_PCT;
+	for (uint32_t i = 0; i < timeline->step_count - 1; i++)
+		least = counts[i] < least ? counts[i] : least;
+	return last * 100 < least * COMPLETE_MIN_PCT;
 }
 
 /*

@@ -2,6 +2,8 @@
 /* Step boundaries by each rule, windows, marks, ranges, and the activity of devices. */
 #include "timeline/timeline.h"
 
+#include <stdio.h>
+
 #include "check.h"
 #include "memory_sweep.h"
 #include "trace_builder.h"
@@ -170,6 +172,32 @@ TEST_WITH(profiler_steps_stay_where_optimizers_differ_or_half_hide, set_up, tear
 	struct tscope_timeline *timeline = build(s, NULL);
 	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_PROFILER_STEP);
 	assert_int_equal(timeline->step_count, 2);
+}
+
+/* As many device events in each step. */
+static struct tscope_timeline *build_counts(struct setup *setup, const int64_t *counts,
+					    size_t steps)
+{
+	for (size_t step = 0; step < steps; step++) {
+		int64_t at_ns = 100 * (int64_t)step;
+		char name[32];
+		snprintf(name, sizeof(name), "ProfilerStep#%zu", step);
+		test_annotation(setup->t, name, MAIN, at_ns, 100);
+		for (int64_t i = 0; i < counts[step]; i++)
+			launch(setup->t, at_ns + 8 * i, at_ns + 8 * i + 4, 2);
+	}
+	return build(setup, NULL);
+}
+
+/* Fewer than 0.8 times the 5 of the second step. */
+TEST_WITH(the_last_step_is_cut_if_it_has_less_than_any, set_up, tear_down)
+{
+	assert_marks(build_counts(*state, (int64_t[]){ 10, 5, 10, 3 }, 4), "...i");
+}
+
+TEST_WITH(a_last_step_with_as_much_as_another_is_whole, set_up, tear_down)
+{
+	assert_marks(build_counts(*state, (int64_t[]){ 10, 5, 10, 4 }, 4), "....");
 }
 
 TEST(other_markers)
