@@ -2,7 +2,57 @@
 /* HOST.COMPILE: the device idles while the host compiles, or captures a graph. */
 #include "rules/idle_finding.h"
 
+#include <inttypes.h>
+
+#define STEPS "steps.list"
+
 static const struct idle_claim compile_claim = { { "compile" } };
+
+static const char recompiles_advice[] =
+	"TORCH_LOGS=recompiles names the guard that failed: mark_dynamic, pad shapes to a few "
+	"sizes, or dynamic=True; a graph is captured again for each new shape, too";
+
+/* Steps that count, and of them those that compile after one that did not. */
+struct compiling_steps {
+	int64_t count, again_count;
+};
+
+static struct compiling_steps count_steps(const struct rule_context *ctx)
+{
+	double threshold = tsi_rule_parameter(ctx, "threshold");
+	struct compiling_steps steps = { 0 };
+	bool was_compiled = false;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, STEPS); row++) {
+		if (*tsi_rule_cell_text(ctx, STEPS, row, "mark"))
+			continue;
+		steps.count++;
+		if (!(tsi_rule_cell_real(ctx, STEPS, row, "compile_ns") >=
+		      threshold * tsi_rule_cell_real(ctx, STEPS, row, "wall_ns")))
+			was_compiled = true;
+		else if (was_compiled)
+			steps.again_count++;
+	}
+	return steps;
+}
+
+static void fire(struct rule_context *ctx, double share)
+{
+	struct compiling_steps steps = count_steps(ctx);
+
+	if (steps.again_count == 0) {
+		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+			      "compilation takes %.1f %% of the step: this is not steady state",
+			      100 * share);
+		return;
+	}
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "compilation takes %.1f %% of the step: %" PRId64 " of %" PRId64
+		      " steps compile%s again",
+		      100 * share, steps.again_count, steps.count,
+		      steps.again_count == 1 ? "s" : "");
+	tsi_rule_advice(ctx, recompiles_advice);
+}
 
 static void evaluate_host_compile(struct rule_context *ctx)
 {
@@ -10,9 +60,7 @@ static void evaluate_host_compile(struct rule_context *ctx)
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "compilation takes %.1f %% of the step: this is not steady state",
-		      100 * share);
+	fire(ctx, share);
 	tsi_describe_idle(ctx, &compile_claim);
 }
 
@@ -22,7 +70,8 @@ const struct rule tsi_rule_host_compile = {
 		.summary = "compilation or the capture of a graph is in the steps",
 		.trigger = "Fires where the device idles for at least threshold of the mean "
 		   "step while the host compiles (dynamo, inductor, Triton, nvrtc, "
-		   "TorchScript's fusers) or captures and instantiates a graph.",
+		   "TorchScript's fusers) or captures and instantiates a graph. Steps that "
+		   "compile after one that did not are counted in the title.",
 		.meaning = "torch.compile compiles at the first call and again for each new "
 		   "shape that it cannot make dynamic; a step with a compilation says "
 		   "nothing of the steps after it. While a graph is captured its "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cold steps: in these the devices wait for start-up, compilation and first allocations, which
- * later steps do without. Allocations that every step makes are no start-up.
+ * later steps do without. Allocations that every step makes are no start-up, nor is a compilation
+ * after a step that did without: new shapes or guards may cause it again.
  */
 #include "timeline/build.h"
 
@@ -15,7 +16,7 @@ enum {
 };
 
 struct step_sample {
-	int64_t wall_ns, alloc_ns, edge_ns, cold_ns; /* of all devices */
+	int64_t wall_ns, alloc_ns, edge_ns, compile_ns, cold_ns; /* of all devices */
 	uint32_t step;
 };
 
@@ -35,7 +36,7 @@ static struct step_sample sample_of(const struct tscope_timeline *timeline, uint
 		tsi_sum(&sample.alloc_ns, budget->idle_ns[IDLE_ALLOC]);
 		tsi_sum(&sample.edge_ns, budget->idle_ns[IDLE_EDGE]);
 		tsi_sum(&sample.cold_ns, budget->idle_ns[IDLE_STARTUP]);
-		tsi_sum(&sample.cold_ns, budget->idle_ns[IDLE_COMPILE]);
+		tsi_sum(&sample.compile_ns, budget->idle_ns[IDLE_COMPILE]);
 	}
 	return sample;
 }
@@ -117,14 +118,21 @@ bool tsi_timeline_mark_cold(struct tscope_timeline *timeline)
 {
 	struct steps_seen seen = { 0 };
 	size_t cold_count = 0;
+	bool was_warm = false; /* a step before was */
 
 	if (!collect(&seen, timeline))
 		return false;
 	int64_t median_ns = median_wall(&seen);
 	double spread_ns = spread_of_wall(&seen, median_ns);
-	for (size_t i = 0; i < seen.count; i++)
-		if (is_cold(&seen.items[i], median_ns, spread_ns))
-			seen.items[cold_count++] = seen.items[i];
+	for (size_t i = 0; i < seen.count; i++) {
+		struct step_sample sample = seen.items[i];
+		if (!was_warm)
+			tsi_sum(&sample.cold_ns, sample.compile_ns);
+		if (is_cold(&sample, median_ns, spread_ns))
+			seen.items[cold_count++] = sample;
+		else
+			was_warm = true;
+	}
 	timeline->is_all_cold = cold_count == seen.count;
 	if (timeline->is_all_cold)
 		return false;

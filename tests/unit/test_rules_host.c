@@ -97,6 +97,15 @@ static const struct rule_case cases[] = {
 
 	{ "HOST.COMPILE", FIRES, IDLE_OF(compile, 30), NULL,
 	  "high: compilation takes 30.0 % of the step: this is not steady state [30000000 ns]" },
+	/* A step that is left out does not count, nor is its compilation one again. */
+	{ "HOST.COMPILE", FIRES,
+	  IDLE_OF(compile, 30) "steps.list mark=cold wall_ns=100 compile_ns=90\n"
+			       "steps.list mark= wall_ns=100 compile_ns=5\n"
+			       "steps.list mark= wall_ns=100 compile_ns=4\n"
+			       "steps.list mark= wall_ns=100 compile_ns=5\n"
+			       "steps.list mark= wall_ns=100 compile_ns=0\n",
+	  NULL,
+	  "high: compilation takes 30.0 % of the step: 1 of 4 steps compiles again [30000000 ns]" },
 	{ "HOST.COMPILE", QUIET, IDLE_OF(compile, 0), NULL, "" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 5), NULL, "med" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 4), NULL, "" },

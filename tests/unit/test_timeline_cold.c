@@ -11,7 +11,7 @@ enum { MAIN = 1, MS = 1000000, MAX_STEPS = 8 };
 
 /*
  * Time of a step in ms: a driver allocation, a library that is loaded, then so much work. Below 0
- * the first is cudaFree, behind the work.
+ * the first is cudaFree, behind the work, the second a compilation.
  */
 struct cold_step {
 	int alloc, load, work;
@@ -32,11 +32,15 @@ static struct tscope_trace *trace_of(const struct cold_step *steps)
 			alloc_ns = 0;
 		}
 		snprintf(name, sizeof(name), "ProfilerStep#%d", i);
+		bool is_compiled = load_ns < 0;
+		load_ns = is_compiled ? -load_ns : load_ns;
 		test_annotation(t, name, MAIN, at_ns, alloc_ns + load_ns + work_ns + free_ns);
 		if (alloc_ns)
 			test_call(t, "cudaMalloc", MAIN, at_ns, alloc_ns, 0);
 		at_ns += alloc_ns;
-		if (load_ns)
+		if (is_compiled)
+			test_op(t, "_compile.compile_inner (dynamo_timed)", MAIN, at_ns, load_ns);
+		else if (load_ns)
 			test_call(t, "cuLibraryLoadData", MAIN, at_ns, load_ns, 0);
 		at_ns += load_ns;
 		test_call(t, "cudaLaunchKernel", MAIN, at_ns, 1000, (uint64_t)i + 1);
@@ -113,6 +117,19 @@ TEST(what_every_step_allocates_is_no_start_up)
 		(struct cold_step[]){
 			{ -20, 0, 30 }, { -20, 0, 30 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } },
 		false, "cc..", false);
+}
+
+TEST(what_compiles_after_a_warm_step_counts)
+{
+	check((struct cold_step[]){ { 0, -90, 50 }, { 0, -90, 50 }, { 0, 0, 50 }, { 0 } }, false,
+	      "cc.", false);
+	check((struct cold_step[]){ { 0, -90, 50 },
+				    { 0, 0, 50 },
+				    { 0, -90, 50 },
+				    { 0, 0, 50 },
+				    { 0, 90, 50 },
+				    { 0 } },
+	      false, "c...c", false);
 }
 
 TEST(where_all_are_cold_they_count)
