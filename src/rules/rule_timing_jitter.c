@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SLOW_RANKS "distributed.slow_ranks"
+#define STEPS "steps.list"
 #define HOLD_UPS "stragglers.hold_ups"
 
 enum { FEWEST_STEPS = 4 }; /* whose median one slow step does not move */
@@ -59,6 +60,20 @@ static bool is_one_step(const struct rule_context *ctx, int64_t excess_ns)
 	       part_ns >= ONE_STEP_SHARE * tsi_rule_real(ctx, "step_time.mean_ns");
 }
 
+/*
+ * A host that never waits is done with its steps long before the device: the last one ends with
+ * the device's work and takes the time of those before, too.
+ */
+static bool is_last_drained(const struct rule_context *ctx)
+{
+	size_t count = tsi_rule_rows(ctx, STEPS);
+	double slow_ns =
+		tsi_rule_parameter(ctx, "outlier") * tsi_rule_real(ctx, "step_time.p50_ns");
+
+	return count > 0 && tsi_rule_cell_real(ctx, STEPS, count - 1, "wall_ns") >= slow_ns &&
+	       tsi_rule_cell_real(ctx, STEPS, count - 1, "dur_ns") < slow_ns;
+}
+
 static void fire_one_step(struct rule_context *ctx)
 {
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW, "one of %" PRId64 " steps takes %s, the median %s",
@@ -95,6 +110,11 @@ static void evaluate_timing_jitter(struct rule_context *ctx)
 		tsi_rule_skip(ctx, "the iterations of an engine differ by phase");
 		return;
 	}
+	if (is_last_drained(ctx)) {
+		tsi_rule_skip(ctx, "the host runs ahead: the last step holds what the device does "
+				   "for several");
+		return;
+	}
 	bool is_one = is_one_step(ctx, excess_ns);
 	if (!is_one && (double)count < least) {
 		tsi_rule_undecided(ctx, is_wide, "%" PRId64 " step%s; it needs %g", count,
@@ -123,7 +143,8 @@ const struct rule tsi_rule_timing_jitter = {
 			   "times their mean, or their 95th percentile at least tail times their "
 			   "median; low. It needs at least as many steps as steps says; one step "
 			   "of four or more that takes at least outlier times the median and a "
-			   "tenth of the time needs no more.",
+			   "tenth of the time needs no more. Silent where the last step is "
+			   "slow only because it ends with the device's work.",
 		.meaning = "Slow steps cost more than their own time where other ranks wait for "
 			   "them, and hide smaller changes from every comparison.",
 		.advice = "look at the slow steps and what grew in them (--show steps); move "
