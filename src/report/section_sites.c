@@ -83,8 +83,8 @@ void tsi_section_snapshot_peak(const struct panel *panel)
 		  TSI_COUNT_OF(columns) - (tsi_has_many_devices(panel) ? 0 : 1));
 	sites = tsi_panel_rows(panel, "snapshot.sites");
 	tsi_put_unknown_sites(panel, &sites,
-			      "- stands for blocks without a stack: allocated before the recording "
-			      "began, or none was taken");
+			      "- stands for blocks without a stack: allocated before "
+			      "_record_memory_history() was called, or recorded without stacks");
 }
 
 /* ---- what it cost ---- */

@@ -98,7 +98,7 @@ def load(path):
 
 # ---- stacks ---------------------------------------------------------------------------------
 
-FOLDED = re.compile(r"-packages/(torch|functorch|torchgen|triton)/|/pytorch/torch/|^torch/"
+FOLDED = re.compile(r"-packages/(torch|functorch|torchgen|triton|einops)/|/pytorch/torch/|^torch/"
                     r"|/torchinductor_|^<frozen |^<string>$|^<eval_with_key>")
 
 

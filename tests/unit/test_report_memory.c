@@ -300,8 +300,8 @@ static const struct section_case {
 	/* Without a stack. */
 	{ PEAK "snapshot.sites device=0 site='' bytes=2048\n", true,
 	  "  -                                                                     2.00 KiB\n"
-	  "  - stands for blocks without a stack: allocated before the recording began, or\n"
-	  "  none was taken\n" },
+	  "  - stands for blocks without a stack: allocated before _record_memory_history()\n"
+	  "  was called, or recorded without stacks\n" },
 	/* Nothing was recorded. */
 	{ "snapshot.device_count 1\n"
 	  "snapshot.trace_entry_count 0\n"

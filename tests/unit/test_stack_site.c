@@ -146,6 +146,7 @@ TEST(test_sites)
 		{ LIB "functorch/a.py:1:f a.py:2:g", "a.py:2:g" },
 		{ LIB "torchgen/a.py:1:f a.py:2:g", "a.py:2:g" },
 		{ LIB "triton/a.py:1:f a.py:2:g", "a.py:2:g" },
+		{ LIB "einops/_backends.py:1:einsum a.py:2:g", "a.py:2:g" },
 		{ "/home/u/pytorch/torch/a.py:1:f a.py:2:g", "a.py:2:g" },
 		{ "torch/a.py:1:f a.py:2:g", "a.py:2:g" },
 		{ "/tmp/torchinductor_u/a.py:1:f a.py:2:g", "a.py:2:g" },

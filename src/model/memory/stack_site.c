@@ -78,6 +78,7 @@ static const struct pattern file_patterns[] = {
 	PATTERN("-packages/functorch/", WITHIN, FILE_FOLDED),
 	PATTERN("-packages/torchgen/", WITHIN, FILE_FOLDED),
 	PATTERN("-packages/triton/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/einops/", WITHIN, FILE_FOLDED), /* a thin layer over torch */
 	PATTERN("/pytorch/torch/", WITHIN, FILE_FOLDED),
 	PATTERN("/torchinductor_", WITHIN, FILE_FOLDED),
 	PATTERN("torch/", AT_START, FILE_FOLDED),
