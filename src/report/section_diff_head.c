@@ -14,10 +14,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A site with this part of what the peak changed by explains it. */
-static const double LEAST_SITE_RATIO = 0.5;
+/* Sites with this part of what the peak changed by explain it. */
+static const double LEAST_SITES_RATIO = 0.5;
 
-enum { FIGURES_SHOWN = 3, WORDS_MAX = 512 };
+enum { FIGURES_SHOWN = 3, SITES_NAMED = 3, WORDS_MAX = 512 };
 static const double MIN_FACTOR = 9; /* of 10 times and more nobody reads the percentage */
 
 const char *tsi_percent_words(const struct panel *panel, double ratio, bool is_signed)
@@ -164,29 +164,60 @@ static void put_operators(const struct panel *panel)
 /* ---- all but time ---- */
 
 /*
- * "; _backends.py:288:einsum 13.5 MiB → 241 MiB": the site with most of the peak's change, if half
- * of it; else "".
+ * The site that added most to a growth of the peak, or took most from it, beside those in rows;
+ * returns how many bytes, 0: none.
  */
-static const char *name_site(const struct panel *panel, struct tscope_value change)
+static double find_site(const struct panel *panel, bool is_growth, const size_t *rows,
+			size_t row_count, struct change *ret)
 {
-	struct change site = tsi_change_first(panel, "allocation_changes.sites"), most = site;
-	int64_t peak_bytes = change.kind == TSCOPE_VALUE_INT ? change.integer : 0;
-	int64_t most_bytes = 0;
+	struct change site = tsi_change_first(panel, "allocation_changes.sites");
+	double most_bytes = 0;
 
 	for (; tsi_change_is_there(&site); site.row++) {
-		int64_t bytes = tsi_change_int(&site, "peak_change_bytes");
-		if (peak_bytes > 0 ? bytes <= most_bytes : bytes >= most_bytes)
+		double bytes = (double)tsi_change_int(&site, "peak_change_bytes");
+		bool is_known = false;
+
+		for (size_t i = 0; i < row_count; i++)
+			is_known |= rows[i] == site.row;
+		bytes = is_growth ? bytes : -bytes;
+		if (is_known || bytes <= most_bytes)
 			continue;
 		most_bytes = bytes;
-		most = site;
+		*ret = site;
 	}
-	if (peak_bytes == 0 || (double)most_bytes / (double)peak_bytes < LEAST_SITE_RATIO)
-		return "";
-	const char *name = tsi_change_text(&most, "site");
-	return tsi_panel_print(
-		panel, "; %s %s → %s", *name ? tsi_path_tail(name) : "blocks without a stack",
-		tsi_panel_people(panel, tsi_change_cell(&most, "a_peak_bytes"), TSCOPE_UNIT_BYTES),
-		tsi_panel_people(panel, tsi_change_cell(&most, "b_peak_bytes"), TSCOPE_UNIT_BYTES));
+	return most_bytes;
+}
+
+/*
+ * "; model.py:9:forward 13.5 MiB → 241 MiB": the sites with most of the peak's change, as many as
+ * make half of it; "" where that takes more than a few.
+ */
+static const char *name_sites(const struct panel *panel, struct tscope_value change)
+{
+	int64_t peak_bytes = change.kind == TSCOPE_VALUE_INT ? change.integer : 0;
+	double named_bytes = 0;
+	size_t named[SITES_NAMED];
+	const char *text = "";
+
+	for (size_t count = 0; named_bytes < LEAST_SITES_RATIO * fabs((double)peak_bytes);
+	     count++) {
+		struct change site;
+		double bytes = count < SITES_NAMED
+				       ? find_site(panel, peak_bytes > 0, named, count, &site)
+				       : 0;
+		if (!(bytes > 0))
+			return "";
+		named[count] = site.row;
+		named_bytes += bytes;
+		const char *name = tsi_change_text(&site, "site");
+		tsi_panel_append(panel, &text, "%s %s %s → %s", count ? "," : ";",
+				 *name ? tsi_path_tail(name) : "blocks without a stack",
+				 tsi_panel_people(panel, tsi_change_cell(&site, "a_peak_bytes"),
+						  TSCOPE_UNIT_BYTES),
+				 tsi_panel_people(panel, tsi_change_cell(&site, "b_peak_bytes"),
+						  TSCOPE_UNIT_BYTES));
+	}
+	return text;
 }
 
 static void put_memory(const struct panel *panel)
@@ -208,7 +239,7 @@ static void put_memory(const struct panel *panel)
 		     percent,
 		     tsi_panel_people(panel, tsi_change_cell(&peak, "a"), TSCOPE_UNIT_BYTES),
 		     tsi_panel_people(panel, tsi_change_cell(&peak, "b"), TSCOPE_UNIT_BYTES),
-		     name_site(panel, change));
+		     name_sites(panel, change));
 }
 
 static void put_live_bytes(const struct panel *panel)

@@ -567,6 +567,37 @@ TEST(work_says_which_rank_it_is_of)
 	}
 }
 
+/* As many as explain half of it: two do where the first alone does not, and four are too many. */
+TEST(sites_that_the_peak_grew_by_are_named)
+{
+#define PEAK                                                                                       \
+	"fact_changes.list fact=snapshot.peak_allocated_bytes unit=bytes a=1048576 b=9437184 "     \
+	"difference=8388608 ratio=8.0 verdict=exact\n"
+#define SITE(name, mib)                                                                            \
+	"allocation_changes.sites site=/a/" name " change=grew a_peak_bytes=0 b_peak_bytes=" mib   \
+	" peak_change_bytes=" mib "\n"
+#define HEAD "\n MEMORY the peak +8.00 MiB (+800.0 %): 1.00 MiB → 9.00 MiB"
+#define END "\n nothing else changed significantly\n"
+	static const struct section_case cases[] = {
+		{ tsi_put_changes, PEAK SITE("x.py:1:f", "1048576") SITE("y.py:2:g", "5242880"),
+		  false, HEAD "; a/y.py:2:g 0 B →\n 5.00 MiB" END },
+		{ tsi_put_changes,
+		  PEAK SITE("x.py:1:f", "2097152") SITE("y.py:2:g", "-9")
+			  SITE("z.py:3:h", "3145728"),
+		  false, HEAD "; a/z.py:3:h 0 B →\n 3.00 MiB, a/x.py:1:f 0 B → 2.00 MiB" END },
+		{ tsi_put_changes,
+		  PEAK SITE("x.py:1:f", "1048576") SITE("y.py:2:g", "1048576")
+			  SITE("z.py:3:h", "1048576") SITE("z.py:4:i", "1048576"),
+		  false, HEAD END },
+	};
+#undef PEAK
+#undef SITE
+#undef HEAD
+#undef END
+
+	check(cases, TSI_COUNT_OF(cases));
+}
+
 TEST(memory_that_changed_is_listed)
 {
 	static const struct section_case cases[] = {
