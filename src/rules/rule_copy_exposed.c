@@ -5,24 +5,56 @@
 #include "rules/main_caller.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DIRECTIONS "copies.by_direction"
 
-/* The first row of the table: the direction with most time. */
+/* Other directions than from the host, for which the rule's own advice is. */
+static const struct {
+	const char *direction, *advice;
+} advices[] = {
+	{ "d2h", "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
+		 "non_blocking=True on a stream of its own, and read them a step later; reduce "
+		 "them on the device first; of offloaded states move each layer's while the next "
+		 "one is computed" },
+	{ "d2d", "look for clone(), contiguous(), cat() and buffers that are copied each step "
+		 "(with_stack=True names the line): write into the final tensor (out=, views)" },
+	{ "fill", "zero_grad(set_to_none=True), and torch.empty() instead of torch.zeros() for "
+		  "what is overwritten" },
+};
+
+static void advise(struct rule_context *ctx, const char *direction)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++)
+		if (strcmp(advices[i].direction, direction) == 0)
+			tsi_rule_advice_for(ctx, ADVICE_TRAINING, advices[i].advice);
+}
+
+static double exposed_ns(const struct rule_context *ctx, size_t row)
+{
+	return tsi_rule_cell_real(ctx, DIRECTIONS, row, "exposed_ns");
+}
+
+/* The direction of most copies that nothing hides. */
 static void describe_direction(struct rule_context *ctx)
 {
+	size_t most = 0;
+
 	if (tsi_rule_rows(ctx, DIRECTIONS) == 0)
 		return;
-	const char *direction = tsi_rule_cell_text(ctx, DIRECTIONS, 0, "direction");
-	double ns = tsi_rule_cell_real(ctx, DIRECTIONS, 0, "total_ns");
-	double speed = tsi_rule_cell_real(ctx, DIRECTIONS, 0, "bytes_per_second");
+	for (size_t row = 1; row < tsi_rule_rows(ctx, DIRECTIONS); row++)
+		if (exposed_ns(ctx, row) > exposed_ns(ctx, most))
+			most = row;
+	const char *direction = tsi_rule_cell_text(ctx, DIRECTIONS, most, "direction");
+	struct scaled_text time = tsi_time_text(exposed_ns(ctx, most));
+	double speed = tsi_rule_cell_real(ctx, DIRECTIONS, most, "bytes_per_second");
 
 	if (isfinite(speed))
-		tsi_rule_detail(ctx, "mostly %s: %s in the trace, %.1f GB/s", direction,
-				tsi_time_text(ns).chars, speed / 1e9);
+		tsi_rule_detail(ctx, "mostly %s: %s in the trace, %.1f GB/s", direction, time.chars,
+				speed / 1e9);
 	else
-		tsi_rule_detail(ctx, "mostly %s: %s in the trace", direction,
-				tsi_time_text(ns).chars);
+		tsi_rule_detail(ctx, "mostly %s: %s in the trace", direction, time.chars);
+	advise(ctx, direction);
 }
 
 static void evaluate_copy_exposed(struct rule_context *ctx)
@@ -53,8 +85,8 @@ const struct rule tsi_rule_copy_exposed = {
 			   "the step, hiding all else behind them wins no more than the rest.",
 		.advice = "copy the next batch on a stream of its own while this one is computed, "
 			  "from pinned memory with non_blocking=True; make tensors on the device "
-			  "(device=) instead of moving them; zero_grad(set_to_none=True) instead "
-			  "of fills; for offloaded states prefetch the next layer",
+			  "(device=) instead of moving them; for offloaded states prefetch the "
+			  "next layer",
 		.serving_advice = "keep weights and cache on the device: offloading copies them in "
 			  "each iteration (weights: --cpu-offload-gb of vLLM and SGLang; cache: "
 			  "SGLang --enable-hierarchical-cache)",

@@ -24,8 +24,13 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	if (!tsi_has_own_rule(main_cause))
 		tsi_rule_merge_with(ctx, CAUSE_COUNT);
 	tsi_gain_idle(ctx, main_cause);
-	if (main_cause->cause == CAUSE_unrecorded_work)
-		tsi_rule_wins_nothing(ctx);
+	if (main_cause->cause != CAUSE_unrecorded_work)
+		return;
+	tsi_rule_wins_nothing(ctx);
+	if (tsi_rule_has(ctx, "operators.count") && tsi_rule_int(ctx, "operators.count") == 0)
+		tsi_rule_advice(ctx, "profile(activities=[ProfilerActivity.CPU, "
+				     "ProfilerActivity.CUDA]) records what the host does "
+				     "meanwhile");
 }
 
 const struct rule tsi_rule_gpu_idle = {

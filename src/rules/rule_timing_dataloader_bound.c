@@ -6,7 +6,13 @@
 #include "rules/idle_finding.h"
 #include "rules/rank_figures.h"
 
+#include <string.h>
+
 static const struct idle_claim data_claim = { { "data" } };
+
+static const char no_workers_advice[] =
+	"the DataLoader has no workers, so that the training process loads each batch itself: "
+	"num_workers=4 or more, with persistent_workers=True and pin_memory=True";
 
 static void evaluate_phase(struct rule_context *ctx)
 {
@@ -36,6 +42,8 @@ static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "the device waits for the data loader for %.1f %% of the step", 100 * share);
 	tsi_describe_idle(ctx, &data_claim);
+	if (strstr(tsi_main_culprit(ctx, &data_claim), "_SingleProcessDataLoaderIter"))
+		tsi_rule_advice(ctx, no_workers_advice);
 	if (tsi_is_of_late_loaders(ctx, tsi_share_ns(ctx, share)))
 		tsi_rule_merge_under(ctx, CAUSE_straggler);
 }

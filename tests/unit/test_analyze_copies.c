@@ -25,7 +25,8 @@ TEST(sizes_and_bandwidth)
 	check_table(a,
 		    "copies.by_direction: direction pageable count total_ns bytes bytes_per_second",
 		    "h2d yes 2 400 1600 4e+09\nh2d no 1 50 1000 2e+10\nfill no 1 10 80 8e+09\n");
-	check_table(a, "copies.by_direction: max_start_ns max_ns", "200 300\n600 50\n700 10\n");
+	check_table(a, "copies.by_direction: max_start_ns max_ns exposed_ns",
+		    "200 300 300\n600 50 50\n700 10 10\n");
 	analyzed_free(a);
 }
 

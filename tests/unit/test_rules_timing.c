@@ -149,3 +149,20 @@ TEST(rules_say_what_they_should)
 {
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
 }
+
+#define LOADER(name)                                                                               \
+	WAIT("0.5", "50000000")                                                                    \
+	"idle.data_ns 8000000\n"                                                                   \
+	"idle.culprits cause=data ns_per_step=8000000 name='enumerate(DataLoader)#" name "'\n"
+
+TEST(advice_follows_the_loader)
+{
+	static const struct advice_case advised[] = {
+		{ "TIMING.DATALOADER_BOUND", LOADER("_SingleProcessDataLoaderIter.__next__"),
+		  "has no workers" },
+		{ "TIMING.DATALOADER_BOUND", LOADER("_MultiProcessingDataLoaderIter.__next__"),
+		  "raise num_workers" },
+	};
+
+	check_rule_advice(advised, TSI_COUNT_OF(advised));
+}

@@ -38,6 +38,8 @@ TSI_FACT_LIST(enum name_column, name_columns, NAME_COLUMNS);
 	X(PAGEABLE, "pageable", FLAG, "the host's memory is pageable; absent: not said")           \
 	X(DIRECTION_COPY_COUNT, "count", COUNT, "how many")                                        \
 	X(DIRECTION_TOTAL_NS, "total_ns", NS, "sum of their durations")                            \
+	X(DIRECTION_EXPOSED_NS, "exposed_ns", NS,                                                  \
+	  "of these, while no kernel of their device runs")                                        \
 	X(DIRECTION_BYTES, "bytes", BYTES, "sum of their sizes")                                   \
 	X(DIRECTION_BANDWIDTH, "bytes_per_second", BYTES_PER_SECOND,                               \
 	  "bytes ÷ time, of those whose size is known")                                            \
@@ -54,7 +56,7 @@ TSI_FACT_LIST(enum direction_column, direction_columns, DIRECTION_COLUMNS);
 TSI_TABLE_LIST(enum table, tables, TABLES);
 
 struct copies {
-	int64_t count, total_ns;
+	int64_t count, total_ns, exposed_ns;
 	int64_t sized_count, sized_ns, bytes; /* of those whose size is known */
 	int64_t max_ns;
 	uint32_t longest_row;
@@ -137,22 +139,35 @@ static enum memory memory_of(struct work *work, uint32_t row, int way)
 	return (enum memory) * known;
 }
 
-static void collect(struct work *work)
+static void collect_row(struct work *work, const struct device_activity *activity, uint32_t row)
+{
+	const struct tscope_trace *trace = work->trace;
+	bool is_fill = tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_MEMSET;
+	int way = is_fill ? FILL : tsi_work_traits(trace, row)->direction;
+	int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, row);
+	enum memory memory = memory_of(work, row, way);
+	struct copies *copies = &work->by_way[way][memory];
+
+	add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], row, dur_ns, bytes);
+	add_copy(copies, row, dur_ns, bytes);
+	add_copy(&work->by_memory[memory], row, dur_ns, bytes);
+	add_copy(&work->all, row, dur_ns, bytes);
+	tsi_sum(&copies->exposed_ns,
+		tsi_intervals_outside(&activity->compute, &activity->comm,
+				      tsi_start_ns(&trace->spans, row), tsi_span_end(trace, row)));
+}
+
+static void collect(struct work *work, const struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = work->trace;
 
-	for (uint32_t row = tsi_first_device_row(trace); row < trace->spans.count; row++) {
-		uint8_t span_class = tsi_span_class(&trace->spans, row);
-		if (span_class != TSCOPE_SPAN_MEMCPY && span_class != TSCOPE_SPAN_MEMSET)
-			continue;
-		int64_t dur_ns = tsi_dur_ns(&trace->spans, row), bytes = bytes_of(trace, row);
-		int way = span_class == TSCOPE_SPAN_MEMSET ? FILL
-							   : tsi_work_traits(trace, row)->direction;
-		enum memory memory = memory_of(work, row, way);
-		add_copy(&work->by_name[tsi_name_id(&trace->spans, row)], row, dur_ns, bytes);
-		add_copy(&work->by_way[way][memory], row, dur_ns, bytes);
-		add_copy(&work->by_memory[memory], row, dur_ns, bytes);
-		add_copy(&work->all, row, dur_ns, bytes);
+	for (uint32_t index = 0; index < trace->device_count; index++) {
+		const struct device *device = &trace->devices[index];
+		for (uint32_t i = 0; i < device->row_count; i++) {
+			uint8_t span_class = tsi_span_class(&trace->spans, device->rows[i]);
+			if (span_class == TSCOPE_SPAN_MEMCPY || span_class == TSCOPE_SPAN_MEMSET)
+				collect_row(work, &timeline->activity[index], device->rows[i]);
+		}
 	}
 }
 
@@ -196,6 +211,7 @@ static void add_directions(const struct work *work, struct fact_sheet *out)
 			cells[PAGEABLE] = tsi_flag(memory == PAGEABLE_MEMORY);
 		cells[DIRECTION_COPY_COUNT] = tsi_int(copies->count);
 		cells[DIRECTION_TOTAL_NS] = tsi_int(copies->total_ns);
+		cells[DIRECTION_EXPOSED_NS] = tsi_int(copies->exposed_ns);
 		cells[DIRECTION_BYTES] = bytes_value(copies);
 		cells[DIRECTION_BANDWIDTH] = bandwidth_value(copies);
 		cells[DIRECTION_MAX_NS] = tsi_int(copies->max_ns);
@@ -259,7 +275,7 @@ static void fill_copies(const struct analysis_scope *scope, struct fact_sheet *o
 	work.memory_of_name = tsi_arena_new(tsi_sheet_scratch(out), scope->trace->names.count, 1);
 	if (!work.by_name || !work.memory_of_name)
 		return;
-	collect(&work);
+	collect(&work, scope->timeline);
 	set_facts(&work, scope, out);
 	add_names(&work, out);
 	add_directions(&work, out);
