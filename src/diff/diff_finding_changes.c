@@ -2,10 +2,15 @@
 /*
  * Findings that only one side has, or that are graver on one. A finding merged into another one
  * still counts as present: merging makes it neither new nor gone.
+ *
+ * A finding may be new or gone though hardly anything changed: a share of 5.1 % passes a threshold
+ * of 5 % that 4.9 % stay below, and the same time is a smaller share of a slower step. Then the
+ * other side is tried with other thresholds, and what it says is put beside the finding.
  */
 #include "analyze/facts.h"
 #include "base/arena.h"
 #include "diff/comparison.h"
+#include "rules/diagnosis.h"
 
 #define FACTS(X)                                                                                   \
 	X(NEW_COUNT, "new_count", COUNT, "findings that only B has")                               \
@@ -23,7 +28,10 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	  "in A, of the finding that tells it; absent: none does")                                 \
 	X(LIST_B_SEVERITY, "b_severity", TEXT, "in B; absent: none tells it")                      \
 	X(LIST_TITLE, "title", TEXT, "of B; of A where it is gone")                                \
-	X(LIST_GAIN_NS, "gain_ns", NS, "as in findings")
+	X(LIST_GAIN_NS, "gain_ns", NS, "as in findings")                                           \
+	X(LIST_SIMILAR, "similar", TEXT,                                                           \
+	  "of a new or gone one whose time or size is within 10 % on both sides: what the other "  \
+	  "side, which just misses the threshold, would say; absent: it changed by more")
 
 TSI_FACT_LIST(enum list_column, list_columns, LIST_COLUMNS);
 
@@ -54,7 +62,45 @@ struct changed {
 	enum change change;
 	struct tscope_finding finding;             /* of B; of A where it is gone */
 	const char *severities[TSCOPE_SIDE_COUNT]; /* NULL: not reported */
+	const char *similar;                       /* title of the other side, or NULL */
 };
+
+/* Times that differ by no more are about the same. */
+static const double SIMILAR_RATIO = 0.1;
+
+static bool are_similar(int64_t a, int64_t b)
+{
+	double more = (double)(a > b ? a : b), less = (double)(a > b ? b : a);
+
+	return more - less <= SIMILAR_RATIO * more;
+}
+
+/*
+ * Returns the title of the side on which a rule is silent, as other thresholds would let it fire,
+ * if that is about what the other side says; or NULL. Times are compared; for lack of them
+ * thresholds that differ by half of SIMILAR_RATIO in both directions must turn both sides' answers.
+ */
+static const char *find_similar(const struct tscope_diagnosis *firing,
+				const struct tscope_diagnosis *silent,
+				const struct tscope_rule_def *rule, struct arena *arena)
+{
+	const double hair = SIMILAR_RATIO / 2;
+	const struct {
+		double silent, firing;
+	} factors[] = { { 1 - hair, 1 + hair }, { 1 + hair, 1 - hair }, { 0.5, 1 }, { 2, 1 } };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(factors); i++) {
+		struct rule_trial other = tsi_diagnosis_try(silent, rule, factors[i].silent, arena);
+		if (!other.title)
+			continue;
+		struct rule_trial own = tsi_diagnosis_try(firing, rule, 1, arena);
+		if (own.ns > 0 && other.ns > 0
+			    ? are_similar(own.ns, other.ns)
+			    : !tsi_diagnosis_try(firing, rule, factors[i].firing, arena).title)
+			return other.title;
+	}
+	return NULL;
+}
 
 static bool explains(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
 {
@@ -97,15 +143,18 @@ static enum change compare(enum tscope_severity a, enum tscope_severity b)
 }
 
 /* A finding of B. */
-static struct changed against_a(const struct tscope_diagnosis *a, struct tscope_finding finding)
+static struct changed against_a(const struct tscope_diagnosis *a, const struct tscope_diagnosis *b,
+				struct tscope_finding finding, struct arena *arena)
 {
 	struct changed changed = { .finding = finding };
 	struct tscope_finding earlier;
 
 	changed.severities[TSCOPE_SIDE_B] = tscope_severity_name(finding.severity);
 	changed.change = CHANGE_NEW;
-	if (!find_teller(a, finding.rule, &earlier))
+	if (!find_teller(a, finding.rule, &earlier)) {
+		changed.similar = find_similar(b, a, finding.rule, arena);
 		return changed;
+	}
 	changed.severities[TSCOPE_SIDE_A] = tscope_severity_name(earlier.severity);
 	changed.change = compare(earlier.severity, finding.severity);
 	return changed;
@@ -119,17 +168,21 @@ static bool is_gone(const struct tscope_diagnosis *b, const struct tscope_rule_d
 
 /* Findings of B in their order, then those of A that are gone; how many these are. */
 static size_t collect(struct changed *all, const struct tscope_diagnosis *a,
-		      const struct tscope_diagnosis *b)
+		      const struct tscope_diagnosis *b, struct arena *arena)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(b); i++)
-		all[count++] = against_a(a, tscope_diagnosis_finding(b, i));
+		all[count++] = against_a(a, b, tscope_diagnosis_finding(b, i), arena);
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(a); i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(a, i);
 		if (!is_gone(b, finding.rule))
 			continue;
-		all[count] = (struct changed){ .change = CHANGE_GONE, .finding = finding };
+		all[count] = (struct changed){
+			.change = CHANGE_GONE,
+			.finding = finding,
+			.similar = find_similar(a, b, finding.rule, arena),
+		};
 		all[count++].severities[TSCOPE_SIDE_A] = tscope_severity_name(finding.severity);
 	}
 	return count;
@@ -147,6 +200,8 @@ static void put_row(struct fact_sheet *out, const struct changed *changed)
 	cells[LIST_TITLE] = tsi_text(finding->title);
 	if (finding->has_gain)
 		cells[LIST_GAIN_NS] = tsi_int(finding->gain_ns);
+	if (changed->similar)
+		cells[LIST_SIMILAR] = tsi_text(tsi_sheet_copy(out, tsi_str_of(changed->similar)));
 }
 
 /* The findings of a side come with the gravest first: so do those of each kind of change. */
@@ -198,7 +253,7 @@ static void diff_finding_changes(const struct analysis_scope *scope, struct fact
 
 	if (!all)
 		return;
-	put_list(out, all, collect(all, a, b));
+	put_list(out, all, collect(all, a, b, tsi_sheet_scratch(out)));
 	put_lost(out, a, b);
 }
 

@@ -53,7 +53,9 @@ bool tsi_is_line_worth(const struct panel *panel, const struct change *line);
 /* Is the change of a line significant? It may be where that of the whole step is not. */
 bool tsi_has_certain_line(const struct panel *panel);
 
-/* "1 new, 2 gone", or "" */
+/* "new", "worse", "better", "gone", "same", or "similar" of what is hardly new or gone. */
+const char *tsi_finding_change(const struct change *finding);
+/* "1 new, 2 gone, 1 similar", or "" */
 const char *tsi_finding_counts(const struct panel *panel);
 
 /* The figure that says most of how memory changed; false: none does. */

@@ -419,16 +419,40 @@ void tsi_section_reproducibility(const struct panel *panel)
 
 /* ---- findings ---- */
 
+/* Kinds of changes of findings; a new one or one that is gone may be similar to the other side. */
+static const struct {
+	const char *change, *word;
+	enum doc_tone tone;
+	const char *count; /* behind a number; NULL: not counted */
+} finding_words[] = {
+	{ "new", "NEW", DOC_BAD, "new" },
+	{ "worse", "WORSE", DOC_BAD, "worse" },
+	{ "better", "BETTER", DOC_GOOD, "better" },
+	{ "gone", "GONE", DOC_GOOD, "gone" },
+	{ "similar", "SIMILAR", DOC_FAINT, "similar" },
+	{ "same", "SAME", DOC_FAINT, NULL },
+};
+
+const char *tsi_finding_change(const struct change *finding)
+{
+	return *tsi_change_text(finding, "similar") ? "similar"
+						    : tsi_change_text(finding, "change");
+}
+
+/* "; about as much in A, short of the threshold: …", or "" */
+static const char *name_similar(const struct panel *panel, const struct change *finding)
+{
+	const char *title = tsi_change_text(finding, "similar");
+
+	return *title == '\0'
+		       ? ""
+		       : tsi_panel_print(panel, "; about as much in %s, short of the threshold: %s",
+					 tsi_change_is(finding, "change", "new") ? "A" : "B",
+					 title);
+}
+
 static void put_finding(const struct panel *panel, const struct change *finding)
 {
-	static const struct {
-		const char *change, *word;
-		enum doc_tone tone;
-	} words[] = {
-		{ "new", "NEW", DOC_BAD },        { "worse", "WORSE", DOC_BAD },
-		{ "better", "BETTER", DOC_GOOD }, { "gone", "GONE", DOC_GOOD },
-		{ "same", "SAME", DOC_FAINT },
-	};
 	const char *a = tsi_change_text(finding, "a_severity");
 	const char *b = tsi_change_text(finding, "b_severity");
 	char text[512];
@@ -438,10 +462,11 @@ static void put_finding(const struct panel *panel, const struct change *finding)
 		 *a != '\0' && strcmp(a, b) == 0 ? "" : b, tsi_change_text(finding, "title"),
 		 tsi_change_text(finding, "id"));
 	tsi_str_drop_partial(text);
-	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
-		if (tsi_change_is(finding, "change", words[i].change))
-			tsi_doc_line(panel->doc, DOC_FINDING_CHANGE, words[i].tone, words[i].word,
-				     "%s", text);
+	for (size_t i = 0; i < TSI_COUNT_OF(finding_words); i++)
+		if (strcmp(finding_words[i].change, tsi_finding_change(finding)) == 0)
+			tsi_doc_line(panel->doc, DOC_FINDING_CHANGE, finding_words[i].tone,
+				     finding_words[i].word, "%s%s", text,
+				     name_similar(panel, finding));
 }
 
 /* Rules that B says nothing of: that they did not fire is no good news. */
@@ -458,24 +483,26 @@ static void put_lost(const struct panel *panel)
 		tsi_doc_item(panel->doc, line, "%s", tsi_change_text(&lost, "id"));
 }
 
+static size_t count_findings(const struct panel *panel, const char *change)
+{
+	struct change finding = tsi_change_first(panel, "finding_changes.list");
+	size_t count = 0;
+
+	for (; tsi_change_is_there(&finding); finding.row++)
+		count += strcmp(tsi_finding_change(&finding), change) == 0;
+	return count;
+}
+
 const char *tsi_finding_counts(const struct panel *panel)
 {
-	static const struct {
-		const char *id, *word;
-	} counts[] = {
-		{ "finding_changes.new_count", "new" },
-		{ "finding_changes.worse_count", "worse" },
-		{ "finding_changes.better_count", "better" },
-		{ "finding_changes.gone_count", "gone" },
-	};
 	const char *text = "";
 
-	for (size_t i = 0; i < TSI_COUNT_OF(counts); i++) {
-		int64_t count = tsi_panel_int(panel, counts[i].id);
+	for (size_t i = 0; i < TSI_COUNT_OF(finding_words) && finding_words[i].count; i++) {
+		size_t count = count_findings(panel, finding_words[i].change);
 
 		if (count > 0)
-			tsi_panel_append(panel, &text, "%s%" PRId64 " %s", *text ? ", " : "", count,
-					 counts[i].word);
+			tsi_panel_append(panel, &text, "%s%zu %s", *text ? ", " : "", count,
+					 finding_words[i].count);
 	}
 	return text;
 }

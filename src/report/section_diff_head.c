@@ -298,13 +298,15 @@ static void put_findings(const struct panel *panel)
 {
 	struct change finding = tsi_change_first(panel, "finding_changes.list");
 	const char *counts = tsi_finding_counts(panel);
-	bool is_bad = tsi_change_is_there(&finding) && (tsi_change_is(&finding, "change", "new") ||
-							tsi_change_is(&finding, "change", "worse"));
+	bool is_bad;
 	char text[WORDS_MAX];
 
 	if (*counts == '\0')
 		return;
-	const char *kind = tsi_change_text(&finding, "change");
+	while (strcmp(tsi_finding_change(&finding), "similar") == 0)
+		finding.row++;
+	const char *kind = tsi_finding_change(&finding);
+	is_bad = strcmp(kind, "new") == 0 || strcmp(kind, "worse") == 0;
 	const char *title = tsi_change_text(&finding, "title");
 	if (!is_bad)
 		snprintf(text, sizeof(text), "%s", counts);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/sum.h"
 #include "rules/context.h"
+#include "rules/diagnosis.h"
 #include "rules/rule_table.h"
 
 struct kept {
@@ -41,6 +42,8 @@ struct tscope_diagnosis {
 	size_t not_evaluated_count;
 	bool *fired; /* by index of the rule */
 	bool is_tentative;
+	const struct tscope_analysis *analysis;
+	struct rule_setting *settings;
 	struct arena arena; /* of all that is here */
 };
 
@@ -190,29 +193,72 @@ static void evaluate_all(struct tscope_diagnosis *diagnosis, const struct tscope
 	}
 }
 
-/* Rules print numbers: with a decimal point, in any locale. */
+/* Rules print numbers: with a decimal point, in any locale. False: there is no memory. */
+static bool set_plain_locale(locale_t *plain, locale_t *own)
+{
+	*plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	if (*plain == (locale_t)0)
+		return false;
+	*own = uselocale(*plain);
+	return true;
+}
+
+static void restore_locale(locale_t plain, locale_t own)
+{
+	uselocale(own);
+	freelocale(plain);
+}
+
 static enum tscope_status evaluate(struct tscope_diagnosis *diagnosis,
 				   const struct tscope_analysis *analysis,
 				   const struct rule_setting *settings, struct tscope_error *err)
 {
-	locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	locale_t plain, own;
 
-	if (plain == (locale_t)0)
+	if (!set_plain_locale(&plain, &own))
 		return tsi_fail_nomem(err);
-	locale_t own = uselocale(plain);
 	evaluate_all(diagnosis, analysis, settings);
-	uselocale(own);
-	freelocale(plain);
+	restore_locale(plain, own);
 	return tsi_arena_status(&diagnosis->arena, err);
 }
 
-static int64_t claimed_ns(const struct kept *kept)
+static int64_t claimed_ns(const struct gain_claim *claims, size_t count)
 {
 	int64_t sum_ns = 0;
 
-	for (size_t i = 0; i < kept->claim_count; i++)
-		tsi_sum(&sum_ns, kept->claims[i].ns);
+	for (size_t i = 0; i < count; i++)
+		tsi_sum(&sum_ns, claims[i].ns);
 	return sum_ns;
+}
+
+struct rule_trial tsi_diagnosis_try(const struct tscope_diagnosis *diagnosis,
+				    const struct tscope_rule_def *rule, double factor,
+				    struct arena *arena)
+{
+	size_t index = tsi_rule_find(tsi_str_of(rule->id));
+	struct rule_setting setting = diagnosis->settings[index];
+	struct table_memo memo = { 0 };
+	struct rule_context ctx = {
+		.analysis = diagnosis->analysis,
+		.rule = tsi_rule(index),
+		.setting = &setting,
+		.memo = &memo,
+	};
+	struct rule_trial trial = { .title = NULL };
+	locale_t plain, own;
+
+	for (size_t i = 0; i < TSCOPE_RULE_MAX_PARAMETERS; i++)
+		setting.parameters[i] *= factor;
+	if (!set_plain_locale(&plain, &own)) {
+		arena->has_failed = true;
+		return trial;
+	}
+	tsi_rule_run(&ctx);
+	restore_locale(plain, own);
+	if (ctx.has_fired)
+		trial.title = tsi_arena_copy(arena, tsi_str_of(ctx.title));
+	trial.ns = claimed_ns(ctx.claims, ctx.claim_count);
+	return trial;
 }
 
 /* ---- merging ---- */
@@ -433,8 +479,9 @@ static void share_out(struct tscope_diagnosis *diagnosis, const struct tscope_an
 
 	diagnosis->is_tentative = has_few_device_events(analysis);
 	for (size_t i = 0; i < count; i++)
-		findings[i].weight =
-			weight_of(&findings[i], claimed_ns(&findings[i]), ledger.step_ns);
+		findings[i].weight = weight_of(
+			&findings[i], claimed_ns(findings[i].claims, findings[i].claim_count),
+			ledger.step_ns);
 	rank(diagnosis);
 	for (size_t i = 0; i < count; i++)
 		if (!findings[i].is_summary)
@@ -462,7 +509,8 @@ static enum tscope_status diagnose(struct tscope_diagnosis *diagnosis,
 	diagnosis->not_evaluated =
 		tsi_arena_new(&diagnosis->arena, count, sizeof(*diagnosis->not_evaluated));
 	diagnosis->fired = tsi_arena_new(&diagnosis->arena, count, sizeof(*diagnosis->fired));
-	settings = tsi_rule_settings_new(&diagnosis->arena);
+	diagnosis->analysis = analysis;
+	diagnosis->settings = settings = tsi_rule_settings_new(&diagnosis->arena);
 	status = tsi_arena_status(&diagnosis->arena, err);
 	for (size_t i = 0; status == TSCOPE_OK && options && i < options->change_count; i++)
 		status = tsi_rule_settings_change(settings, options->changes[i], err);

@@ -658,6 +658,10 @@ compare("both are rank 2 of 3", ranks(1, world=3, which=(2,)), ranks(1, world=3,
 compare("both are rank 0 of 3", ranks(1, world=3), ranks(1, world=3), SLOWER, HELD)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "straggler", TRIPPED)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "new-finding", TRIPPED)
+short, over = (file_of("steps.jsonl", text_of({"step": step, "phases": {"forward": 1 - share, "optimizer": share}}
+                                              for step in range(20))) for share in (0.149, 0.151))
+compare("B just passes a threshold", short, over, "new-finding", TRIPPED)
+compare("B is just short of a threshold", over, short, "new-finding", HELD)
 compare("B has a straggler", ranks(4), ranks(4, slow=9), "severity>=high", TRIPPED)
 compare("both have a straggler", ranks(4, slow=9), ranks(4, slow=9), "DIST.STRAGGLER", HELD)
 compare("B has too few steps for one", ranks(4), ranks(2, 1, 9), "straggler", UNDECIDED)

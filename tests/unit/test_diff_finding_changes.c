@@ -87,6 +87,43 @@ TEST(test_told_by_another)
 	}
 }
 
+#define OPTIMIZER(ratio) "step_time.phase.optimizer_ratio " ratio "\n"
+
+/* Data from 0.25 on, optimizer from 0.15 on; a wait of 26 ms in a step of 100 ms or of 120 ms. */
+TEST(test_similar)
+{
+	static const char columns[] = "finding_changes.list: change id similar";
+	static const struct {
+		const char *a, *b, *list;
+	} cases[] = {
+		{ OPTIMIZER("0.149"), OPTIMIZER("0.151"),
+		  "new TIMING.OPTIMIZER_HEAVY the optimizer takes 14.9 % of the step\n" },
+		{ OPTIMIZER("0.151"), OPTIMIZER("0.149"),
+		  "gone TIMING.OPTIMIZER_HEAVY the optimizer takes 14.9 % of the step\n" },
+		/* By 5 % to either side, and by more on one of them. */
+		{ OPTIMIZER("0.143"), OPTIMIZER("0.157"),
+		  "new TIMING.OPTIMIZER_HEAVY the optimizer takes 14.3 % of the step\n" },
+		{ OPTIMIZER("0.143"), OPTIMIZER("0.158"), "new TIMING.OPTIMIZER_HEAVY -\n" },
+		{ OPTIMIZER("0.142"), OPTIMIZER("0.151"), "new TIMING.OPTIMIZER_HEAVY -\n" },
+		{ STEPS("0.26", "26000000", "0", "0.1", "100000000"),
+		  STEPS("0.217", "26000000", "0", "0.1", "120000000"),
+		  "gone TIMING.DATALOADER_BOUND waiting for data takes 21.7 % of the step\n" },
+		/* The same shares, but the time changed by a tenth, and by more. */
+		{ STEPS("0.26", "26000000", "0", "0.1", "100000000"),
+		  STEPS("0.234", "23400000", "0", "0.1", "100000000"),
+		  "gone TIMING.DATALOADER_BOUND waiting for data takes 23.4 % of the step\n" },
+		{ STEPS("0.26", "26000000", "0", "0.1", "100000000"),
+		  STEPS("0.23", "23300000", "0", "0.1", "100000000"),
+		  "gone TIMING.DATALOADER_BOUND -\n" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct compared *c = compare(cases[i].a, cases[i].b);
+		check_table(&c->result, columns, cases[i].list);
+		compared_free(c);
+	}
+}
+
 TEST(test_titles)
 {
 	struct compared *c = compare(WAITS_SOME, WAITS_MUCH);
