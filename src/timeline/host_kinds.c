@@ -251,6 +251,19 @@ static bool is_wait(const struct host_name *name, const struct python_name *fram
 		tsi_str_starts(function, "acquire"));
 }
 
+bool tsi_is_waiting_frame(struct str name)
+{
+	struct python_name frame = tsi_python_name(name);
+	struct host_name read;
+
+	read_name(&read, name);
+	return is_wait(&read, &frame) || holds(&read, TSI_STR("built-in function sleep")) ||
+	       (tsi_str_has_suffix(frame.file, TSI_STR("multiprocessing/queues.py")) &&
+		tsi_str_is(frame.function, "get")) ||
+	       (tsi_str_has_suffix(frame.file, TSI_STR("selectors.py")) &&
+		tsi_str_is(frame.function, "select"));
+}
+
 static uint8_t role_of(const struct span_kind *kind, const struct host_name *name,
 		       const struct python_name *frame)
 {

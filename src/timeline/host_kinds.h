@@ -56,4 +56,7 @@ struct host_kind *tsi_host_kinds(const struct landmarks *marks, struct arena *ar
 /* Does the name of a Python frame say why its thread is late? */
 bool tsi_is_telling_frame(struct str name);
 
+/* Does its thread wait in it for another thread, for another process, or for time to pass? */
+bool tsi_is_waiting_frame(struct str name);
+
 #endif

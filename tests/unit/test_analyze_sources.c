@@ -59,6 +59,37 @@ TEST(innermost_of_the_users)
 }
 
 /*
+ * Logger threads: the first waits for its queue all its time, the second writes for 30 of 500 ms.
+ * Of the kernels the second has no launch in the trace.
+ */
+TEST(threads_that_only_wait_are_in_no_function)
+{
+	enum { MS = 1000000 };
+	static const struct builder_options options = { .is_telling_frame = is_uninformative };
+	static const char frame[] = "python_function";
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", 1, 0, 1000 * MS);
+	test_span(t, frame, "train.py(3): main", 1, 0, 400 * MS);
+	test_call(t, "cudaLaunchKernel", 1, 135 * MS, 5, 1);
+	test_span(t, frame, "log.py(300): _queued_writer", 2, 0, 500 * MS);
+	test_span(t, frame, "multiprocessing/queues.py(365): get", 2, 5 * MS, 495 * MS);
+	test_span(t, frame, "multiprocessing/connection.py(216): recv", 2, 6 * MS, 490 * MS);
+	test_span(t, frame, "log.py(400): _busy_writer", 3, 0, 500 * MS);
+	test_span(t, frame, "queue.py(154): get", 3, 10 * MS, 470 * MS);
+	test_kernel(t, "k", 0, 7, 700 * MS, 20, 1);
+	test_kernel(t, "k", 0, 7, 730 * MS, 30, 2);
+	struct analyzed *a = analyze(t);
+	check_table(a, "sources.by_function: name host_ns device_ns",
+		    "(outside the user's code) 1100000000 30\n"
+		    "train.py(3): main 400000000 20\n"
+		    "log.py(400): _busy_writer 500000000 0\n");
+	check_facts(a, "sources: function_count device_ns outside_ns host_ns",
+		    "2 50 30 2000000000");
+	analyzed_free(a);
+}
+
+/*
  * Copies of [200, 300) by a.py and [350, 360) by b.py; a kernel runs in [280, 320). b.py has less
  * than a tenth of the copies' time. Of aten::add's 20 ns 18 are in one of two modules, of
  * aten::mul's 10 half in each.

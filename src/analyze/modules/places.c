@@ -9,6 +9,7 @@
 #include "analyze/modules/forward_ops.h"
 #include "analyze/modules/module_marks.h"
 #include "analyze/modules/module_tree.h"
+#include "analyze/modules/waiting_threads.h"
 #include "analyze/ops/graph_join.h"
 #include "base/bisect.h"
 #include "model/trace/device_rows.h"
@@ -486,11 +487,14 @@ static void walk_tracks(struct place_walk *w)
 {
 	const struct tscope_trace *trace = w->trace;
 	const size_t *firsts = count_ops(w);
+	const bool *waits = tsi_waiting_threads(trace, &w->scratch);
 
 	w->ops = tsi_forward_ops_new(trace, &w->scratch);
+	if (!firsts || !waits || !w->ops)
+		return;
 	for (unsigned is_autograd = 0; is_autograd < 2; is_autograd++)
-		for (uint32_t i = 0; firsts && w->ops && i < trace->host_track_count; i++)
-			if (trace->tracks[i].is_autograd == is_autograd)
+		for (uint32_t i = 0; i < trace->host_track_count; i++)
+			if (trace->tracks[i].is_autograd == is_autograd && !waits[i])
 				walk_track(w, i, firsts[i]);
 }
 

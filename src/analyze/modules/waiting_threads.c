@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/modules/waiting_threads.h"
+
+#include "base/sum.h"
+#include "timeline/host_kinds.h"
+
+enum { NOTHING, PYTHON_ONLY, HAS_WORK };
+
+/* A thread works where it has spans other than Python's: operators, calls, annotations. */
+static void look_at_kinds(const struct tscope_trace *trace, uint8_t *threads, bool *is_wait)
+{
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		if (kind->track >= trace->host_track_count)
+			continue;
+		if (kind->span_class != TSCOPE_SPAN_PYTHON)
+			threads[kind->track] = HAS_WORK;
+		else if (threads[kind->track] == NOTHING)
+			threads[kind->track] = PYTHON_ONLY;
+	}
+	for (uint32_t i = 0; i < trace->spans.kind_count; i++) {
+		const struct span_kind *kind = &trace->spans.kinds[i];
+		if (kind->track < trace->host_track_count && threads[kind->track] == PYTHON_ONLY)
+			is_wait[i] =
+				tsi_is_waiting_frame(tsi_intern_text(&trace->names, kind->name));
+	}
+}
+
+/* Length of the part of a frame that lies behind what frames before it took. */
+static int64_t claim(int64_t *until_ns, int64_t start_ns, int64_t end_ns)
+{
+	if (start_ns < *until_ns)
+		start_ns = *until_ns;
+	if (end_ns <= start_ns)
+		return 0;
+	*until_ns = end_ns;
+	return end_ns - start_ns;
+}
+
+/* Do frames that wait take nearly all the time of the thread's frames? */
+static bool only_waits(const struct tscope_trace *trace, const struct track *track,
+		       const bool *is_wait)
+{
+	static const double nearly_all = 0.95;
+	int64_t until_ns = INT64_MIN, wait_until_ns = INT64_MIN, all_ns = 0, wait_ns = 0;
+
+	for (uint32_t row = track->first; row < track->first + track->count; row++) {
+		int64_t start_ns = tsi_start_ns(&trace->spans, row);
+		int64_t end_ns = tsi_span_end(trace, row);
+
+		tsi_sum(&all_ns, claim(&until_ns, start_ns, end_ns));
+		if (is_wait[trace->spans.kind[row]])
+			tsi_sum(&wait_ns, claim(&wait_until_ns, start_ns, end_ns));
+	}
+	return all_ns > 0 && (double)wait_ns >= nearly_all * (double)all_ns;
+}
+
+bool *tsi_waiting_threads(const struct tscope_trace *trace, struct arena *arena)
+{
+	bool *waits = tsi_arena_new(arena, trace->host_track_count, sizeof(*waits));
+	bool *is_wait = tsi_arena_new(arena, trace->spans.kind_count, sizeof(*is_wait));
+	uint8_t *threads = tsi_arena_new(arena, trace->host_track_count, sizeof(*threads));
+
+	if (!waits || !is_wait || !threads)
+		return NULL;
+	look_at_kinds(trace, threads, is_wait);
+	for (uint32_t i = 0; i < trace->host_track_count; i++)
+		waits[i] =
+			threads[i] == PYTHON_ONLY && only_waits(trace, &trace->tracks[i], is_wait);
+	return waits;
+}
