@@ -121,6 +121,16 @@ static void put_peak_holders(const struct panel *panel)
 	}
 }
 
+/* "1.2 ms of (outside modules) is device work without a launch in the trace: whose is not known" */
+static void put_unlinked(const struct panel *panel, const char *id, const char *row)
+{
+	if (tsi_panel_int(panel, id) > 0)
+		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL,
+			     "%s of %s is device work without a launch in the trace: where it "
+			     "belongs is not known",
+			     tsi_panel_number(panel, id), row);
+}
+
 void tsi_section_modules(const struct panel *panel)
 {
 	static const struct figure figures[] = {
@@ -156,6 +166,7 @@ void tsi_section_modules(const struct panel *panel)
 		tsi_panel_title(panel, DOC_INFO, "modules", "MODULES", "%s of thread time",
 				tsi_panel_number(panel, "modules.host_ns"));
 	tsi_panel_figures(panel, figures, TSI_COUNT_OF(figures) - !has_device);
+	put_unlinked(panel, "modules.unlinked_ns", "(outside modules)");
 	put_odd_layers(panel);
 	tsi_panel_figures(panel, peak_figures, TSI_COUNT_OF(peak_figures));
 	if (tsi_panel_has(panel, "modules.peak_bytes"))
@@ -191,6 +202,7 @@ void tsi_section_sources(const struct panel *panel)
 		return;
 	tsi_panel_title(panel, DOC_INFO, "sources", "SOURCES", "%s functions of the user's code",
 			tsi_panel_number(panel, "sources.function_count"));
+	put_unlinked(panel, "sources.unlinked_ns", "(outside the user's code)");
 	if (has_device)
 		tsi_panel_paths(panel, "sources.by_function", columns, TSI_COUNT_OF(columns));
 	else

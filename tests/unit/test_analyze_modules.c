@@ -245,12 +245,13 @@ TEST(torchscript)
 	add_op_at(t, MAIN, 300,
 		  HIERARCHY("TOP(Net)::forward.layers(List)::forward.1(Block)::forward"));
 	add_op_at(t, MAIN, 400, "{\"Module Hierarchy\": \"\"}");
+	test_kernel(t, "k", 0, 7, 900, 30, 999); /* launched before the capture */
 	struct analyzed *a = analyze(t);
-	check_facts(a, "modules: source module_count device_ns outside_ns",
-		    "TorchScript 5 400 100");
+	check_facts(a, "modules: source module_count device_ns outside_ns unlinked_ns",
+		    "TorchScript 5 430 130 30");
 	check_table(a,
 		    "modules.by_module: name example self_device_ns device_ns host_ns call_count",
-		    "(outside modules) - 100 100 1440 -\n"
+		    "(outside modules) - 130 130 1440 -\n"
 		    "Net.fc Net.fc 100 100 20 -\n"
 		    "Net.layers.0 Net.layers.0 100 100 20 -\n"
 		    "Net.layers.1 Net.layers.1 100 100 20 -\n"

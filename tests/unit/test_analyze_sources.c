@@ -84,8 +84,8 @@ TEST(threads_that_only_wait_are_in_no_function)
 		    "(outside the user's code) 1100000000 30\n"
 		    "train.py(3): main 400000000 20\n"
 		    "log.py(400): _busy_writer 500000000 0\n");
-	check_facts(a, "sources: function_count device_ns outside_ns host_ns",
-		    "2 50 30 2000000000");
+	check_facts(a, "sources: function_count device_ns outside_ns unlinked_ns host_ns",
+		    "2 50 30 30 2000000000");
 	analyzed_free(a);
 }
 

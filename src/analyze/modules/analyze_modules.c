@@ -22,6 +22,9 @@
 	  "sum of the durations of device events launched in the steps that count")                \
 	X(OUTSIDE_NS, "outside_ns", NS, "of it, launched in no module that is known")              \
 	X(OUTSIDE_BACKWARD_NS, "outside_backward_ns", NS, "of it, of the backward pass")           \
+	X(UNLINKED_NS, "unlinked_ns", NS,                                                          \
+	  "of outside_ns, of device events without a launch call in the trace: their module is "   \
+	  "not known")                                                                             \
 	X(HOST_NS, "host_ns", NS, "time of the threads that run modules, in the steps that count") \
 	X(HOST_OUTSIDE_NS, "host_outside_ns", NS, "of it, in no module")                           \
 	X(ODD_COUNT, "odd_layer_count", COUNT, "layers that take much longer than their likes")    \
@@ -528,6 +531,7 @@ static void fill_modules(const struct analysis_scope *scope, struct fact_sheet *
 	tsi_fact_int(out, DEVICE_NS, w.device_ns);
 	tsi_fact_int(out, OUTSIDE_NS, tsi_place_device_ns(&w.own[0]));
 	tsi_fact_int(out, OUTSIDE_BACKWARD_NS, w.own[0].backward_ns);
+	tsi_fact_int(out, UNLINKED_NS, w.own[0].unlinked_ns);
 }
 
 const struct analyzer tsi_analyzer_modules = {

@@ -14,6 +14,9 @@
 	X(DEVICE_NS, "device_ns", NS,                                                              \
 	  "sum of the durations of device events launched in the steps that count")                \
 	X(OUTSIDE_NS, "outside_ns", NS, "of it, launched by no function of the user's code")       \
+	X(UNLINKED_NS, "unlinked_ns", NS,                                                          \
+	  "of outside_ns, of device events without a launch call in the trace: their function "    \
+	  "is not known")                                                                          \
 	X(HOST_NS, "host_ns", NS,                                                                  \
 	  "time of the threads that run such functions, in the steps that count")                  \
 	X(HOST_OUTSIDE_NS, "host_outside_ns", NS, "of it, in none of them")
@@ -190,6 +193,7 @@ static void fill_sources(const struct analysis_scope *scope, struct fact_sheet *
 		return;
 	tsi_fact_int(out, DEVICE_NS, device_ns);
 	tsi_fact_int(out, OUTSIDE_NS, tsi_place_device_ns(&sums[0]));
+	tsi_fact_int(out, UNLINKED_NS, sums[0].unlinked_ns);
 }
 
 const struct analyzer tsi_analyzer_sources = {

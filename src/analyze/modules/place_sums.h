@@ -15,6 +15,7 @@ struct place_sums {
 	int64_t host_backward_ns;        /* likewise, for the backward pass */
 	int64_t forward_ns, backward_ns; /* device events launched there, of these two kinds */
 	int64_t comm_ns, copy_ns;        /* of them, communication; copies and fills */
+	int64_t unlinked_ns;             /* of them, without a launch in the trace */
 	int64_t kernel_count, event_count;
 	int64_t launch_count;                      /* calls that launched device work */
 	int64_t sync_count, sync_ns;               /* calls that wait for the device */
@@ -56,6 +57,7 @@ static TSI_INLINE void tsi_place_sums_add(struct place_sums *sum, const struct p
 	tsi_sum(&sum->backward_ns, part->backward_ns);
 	tsi_sum(&sum->comm_ns, part->comm_ns);
 	tsi_sum(&sum->copy_ns, part->copy_ns);
+	tsi_sum(&sum->unlinked_ns, part->unlinked_ns);
 	sum->kernel_count += part->kernel_count;
 	sum->event_count += part->event_count;
 	sum->launch_count += part->launch_count;
@@ -83,6 +85,7 @@ static TSI_INLINE struct place_sums tsi_device_sums(const struct tscope_trace *t
 		.backward_ns = is_backward ? dur_ns : 0,
 		.comm_ns = is_comm ? dur_ns : 0,
 		.copy_ns = is_kernel ? 0 : dur_ns,
+		.unlinked_ns = tsi_launch_row(trace, row) == NO_ROW ? dur_ns : 0,
 		.kernel_count = is_kernel,
 		.event_count = 1,
 	};
