@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of a comparison by their columns, and what they are called. */
 #include "report/change_words.h"
+#include "timeline/idle_cause.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,30 +79,9 @@ const char *tsi_line_words(const struct panel *panel, const char *line)
 
 const char *tsi_cause_words(const struct panel *panel, const char *cause)
 {
-	static const struct {
-		const char *cause, *words;
-	} known[] = {
-		{ "alloc", "driver allocation" },
-		{ "callback", "callbacks" },
-		{ "compile", "compilation" },
-		{ "cpu_work", "CPU operators" },
-		{ "data", "the data loader" },
-		{ "gc", "garbage collection" },
-		{ "launch_call", "launch calls" },
-		{ "launch_stall", "slow launch calls" },
-		{ "op_overhead", "operator dispatch" },
-		{ "op_stall", "stalled operators" },
-		{ "peer", "other ranks" },
-		{ "profiler", "the profiler" },
-		{ "python", "Python between operators" },
-		{ "startup", "start-up" },
-		{ "sync", "synchronisation" },
-	};
+	const char *words = tsi_idle_cause_words_of(cause);
 
-	for (size_t i = 0; i < TSI_COUNT_OF(known); i++)
-		if (strcmp(known[i].cause, cause) == 0)
-			return known[i].words;
-	return tsi_panel_spaced(panel, cause);
+	return words ? words : tsi_panel_spaced(panel, cause);
 }
 
 /* ---- what explains the change ---- */

@@ -61,7 +61,7 @@ static void put_budget(struct lanes *lanes, const struct tscope_timeline *timeli
 		const char *name = tscope_budget_line_name((enum tscope_budget_line)piece.line);
 
 		if (piece.line >= TSCOPE_BUDGET_DATA_STALL)
-			name = tsi_idle_cause_name((enum idle_cause)piece.phase);
+			name = tsi_idle_cause_words((enum idle_cause)piece.phase);
 		tsi_lane_add(lanes, &(struct slice){ .start_ns = piece.start_ns,
 						     .dur_ns = piece.end_ns - piece.start_ns,
 						     .name = tsi_lane_name(lanes, name),

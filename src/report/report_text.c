@@ -11,7 +11,8 @@
 
 enum {
 	DEFAULT_WIDTH = 80,
-	LABEL_WIDTH = 17,
+	MIN_LABEL_WIDTH = 17,
+	MAX_LABEL_WIDTH = 30, /* of meters, as that which is longest needs */
 	AMOUNT_WIDTH = 10,
 	SHARE_WIDTH = 9,
 	MAX_BAR_CELLS = 40,
@@ -246,11 +247,25 @@ static void put_section(struct text_writer *w, const struct doc_section *section
 	tsi_text_paragraph(w, section->summary, column + 2);
 }
 
+/* Room for the labels of the meters from a node on: those below each other share it. */
+static unsigned label_width(const struct text_writer *w, const struct doc_node *node)
+{
+	unsigned width = MIN_LABEL_WIDTH, room = w->width - 2 - AMOUNT_WIDTH - SHARE_WIDTH - 2;
+
+	for (; node && node->kind == DOC_NODE_METER; node = node->next) {
+		unsigned needed = tsi_text_columns(node->meter.label) + 1;
+		width = needed > width ? needed : width;
+	}
+	width = width < MAX_LABEL_WIDTH ? width : MAX_LABEL_WIDTH;
+	return width < room ? width : room;
+}
+
 /* "  compute    397.5 µs  39.8 %  ████░░░░", or a name in the place of the bar */
 static void put_meter(struct text_writer *w, const struct doc_meter *meter)
 {
-	unsigned used = 2 + LABEL_WIDTH + AMOUNT_WIDTH + SHARE_WIDTH + 2;
+	unsigned used = 2 + w->label_width + AMOUNT_WIDTH + SHARE_WIDTH + 2;
 	unsigned left = w->width > used ? w->width - used : 0;
+	unsigned indent = (unsigned)strspn(meter->label, " ");
 	struct tscope_value share = { .kind = TSCOPE_VALUE_ABSENT };
 	char text[NUMBER_MAX];
 
@@ -258,8 +273,8 @@ static void put_meter(struct text_writer *w, const struct doc_meter *meter)
 		share.kind = TSCOPE_VALUE_REAL;
 		share.real = (double)meter->part / (double)meter->whole;
 	}
-	tsi_text_put(w, "  ");
-	tsi_text_name_cell(w, meter->label, LABEL_WIDTH - 1);
+	tsi_text_repeat(w, " ", 2 + indent);
+	tsi_text_name_cell(w, meter->label + indent, w->label_width - 1 - indent);
 	tsi_number_people_int(text, meter->shown, meter->unit);
 	tsi_text_right(w, text, AMOUNT_WIDTH + 1);
 	tsi_number_people(text, share, TSCOPE_UNIT_RATIO);
@@ -433,6 +448,10 @@ static void put_gate(struct text_writer *w, const struct tscope_gate_result *gat
 
 static void put_node(struct text_writer *w, const struct doc_node *node)
 {
+	if (node->kind != DOC_NODE_METER)
+		w->label_width = 0;
+	else if (w->label_width == 0)
+		w->label_width = label_width(w, node);
 	switch (node->kind) {
 	case DOC_NODE_NAME:
 		put_report_name(w, &node->name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sections about where the time went: the steps' budget, the devices, communication. */
 #include "report/section.h"
+#include "timeline/idle_cause.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,58 +34,28 @@ const struct part tsi_budget_lines[BUDGET_LINE_COUNT] = {
 	[BUDGET_HOST_OTHER] = { "other", "budget.host.other_total_ns", DOC_PLAIN },
 };
 
-/* The idle lines, each with its causes of 1 % of the step or more. */
+#define CAUSE_PART(id, name, line, words, meaning) { "  " words, "idle." name "_ns", DOC_FAINT },
+
+/* The causes of a line of 1 % of the step or more; a line with one cause is that. */
+static void put_causes(const struct panel *panel, enum tscope_budget_line line,
+		       const struct whole *step)
+{
+	static const struct part parts[] = { IDLE_CAUSES(CAUSE_PART) };
+
+	for (unsigned cause = 0; cause < IDLE_CAUSE_COUNT; cause++)
+		if (cause != IDLE_DATA && tsi_line_of_cause((enum idle_cause)cause) == line)
+			tsi_panel_parts(panel, step, &parts[cause], 1);
+}
+
 static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t step_count)
 {
-	static const struct part sync[] = {
-		{ "  device sync", "idle.sync_ns", DOC_FAINT },
-		{ "  blocking copy", "idle.blocking_copy_ns", DOC_FAINT },
-	};
-	static const struct part launch[] = {
-		{ "  Python code", "idle.python_ns", DOC_FAINT },
-		{ "  op dispatch", "idle.op_overhead_ns", DOC_FAINT },
-		{ "  launch calls", "idle.launch_call_ns", DOC_FAINT },
-		{ "  slow launches", "idle.launch_stall_ns", DOC_FAINT },
-		{ "  stalled ops", "idle.op_stall_ns", DOC_FAINT },
-		{ "  CPU operators", "idle.cpu_work_ns", DOC_FAINT },
-		{ "  start-up", "idle.startup_ns", DOC_FAINT },
-		{ "  compilation", "idle.compile_ns", DOC_FAINT },
-		{ "  driver alloc", "idle.alloc_ns", DOC_FAINT },
-		{ "  Python GC", "idle.gc_ns", DOC_FAINT },
-		{ "  callbacks", "idle.callback_ns", DOC_FAINT },
-		{ "  profiler", "idle.profiler_ns", DOC_FAINT },
-		{ "  other ranks", "idle.peer_ns", DOC_FAINT },
-		{ "  between calls", "idle.host_unrecorded_ns", DOC_FAINT },
-	};
-	static const struct part gap[] = {
-		{ "  queued work", "idle.device_gap_ns", DOC_FAINT },
-		{ "  start latency", "idle.start_latency_ns", DOC_FAINT },
-		{ "  dependencies", "idle.dependency_ns", DOC_FAINT },
-		{ "  queue full", "idle.queue_full_ns", DOC_FAINT },
-	};
-	static const struct part unattributed[] = {
-		{ "  not recorded", "idle.unrecorded_ns", DOC_FAINT },
-		{ "  no launch", "idle.unlinked_ns", DOC_FAINT },
-		{ "  capture's edge", "idle.edge_ns", DOC_FAINT },
-	};
-	static const struct {
-		enum budget_line line;
-		const struct part *causes;
-		size_t count;
-	} lines[] = {
-		{ BUDGET_DATA_STALL, NULL, 0 },
-		{ BUDGET_SYNC_STALL, sync, TSI_COUNT_OF(sync) },
-		{ BUDGET_LAUNCH_STALL, launch, TSI_COUNT_OF(launch) },
-		{ BUDGET_DEVICE_GAP, gap, TSI_COUNT_OF(gap) },
-		{ BUDGET_UNATTRIBUTED, unattributed, TSI_COUNT_OF(unattributed) },
-	};
 	int64_t mean_ns = tsi_mean_of(wall_ns, step_count);
 	struct whole step = { mean_ns, mean_ns / 100, 0 };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++) {
+	for (unsigned line = BUDGET_DATA_STALL; line <= BUDGET_UNATTRIBUTED; line++) {
 		tsi_panel_parts(panel, &(struct whole){ wall_ns, 0, step_count },
-				&tsi_budget_lines[lines[i].line], 1);
-		tsi_panel_parts(panel, &step, lines[i].causes, lines[i].count);
+				&tsi_budget_lines[line], 1);
+		put_causes(panel, (enum tscope_budget_line)line, &step);
 	}
 }
 

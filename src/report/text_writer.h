@@ -27,6 +27,7 @@ struct text_writer {
 	bool color, ascii;
 	unsigned width; /* columns that a line may take, TEXT_MIN_WIDTH to TEXT_MAX_WIDTH */
 	unsigned line_count;
+	unsigned label_width; /* of the meters that are written; 0: none are */
 };
 
 enum { TEXT_MIN_WIDTH = 40, TEXT_MAX_WIDTH = 120 };

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "rules/budget_share.h"
 #include "rules/operator_words.h"
+#include "timeline/idle_cause.h"
 
 #define CULPRITS "idle.culprits"
 #define GAPS "idle.gaps"
@@ -21,36 +22,36 @@ struct caller_text {
 	char chars[160];
 };
 
-#define ROW(name, words, cause, part)                                                              \
+#define ROW(name, cause, part)                                                                     \
 	{                                                                                          \
-#name, "idle." #name "_ns", words, CAUSE_##cause, GAIN_##part                      \
+#name, "idle." #name "_ns", CAUSE_##cause, GAIN_##part                             \
 	}
 
 static const struct idle_cause_row rows[] = {
-	ROW(data, "data loading", data_loader, DATA),
-	ROW(compile, "compilation", compile, COMPILE),
-	ROW(gc, "garbage collection", gc, GC),
-	ROW(callback, "callbacks and logging", callbacks, CALLBACK),
-	ROW(profiler, "profiler overhead", profiler_overhead, PROFILER),
-	ROW(peer, "waiting for other ranks", comm_wait, PEER),
-	ROW(sync, "synchronization", sync_drain, SYNC),
-	ROW(blocking_copy, "blocking copies", blocking_copy, BLOCKING_COPY),
-	ROW(alloc, "driver allocation", alloc_thrash, ALLOC),
-	ROW(startup, "start-up", cold_start, STARTUP),
-	ROW(launch_stall, "launch calls that stall", launch_overhead, HOST_STALL),
-	ROW(cpu_work, "operators on the CPU", cpu_only_work, CPU_WORK),
-	ROW(op_stall, "pauses inside operators", cpu_only_work, HOST_STALL),
-	ROW(op_overhead, "operator dispatch", launch_overhead, LAUNCH),
-	ROW(python, "Python between operators", host_python, PYTHON),
-	ROW(host_unrecorded, "unrecorded host time", unrecorded_work, PYTHON),
-	ROW(launch_call, "launch calls", launch_overhead, LAUNCH),
-	ROW(queue_full, "full launch queue", small_kernels, DEVICE_GAP),
-	ROW(device_gap, "gaps between queued kernels", small_kernels, DEVICE_GAP),
-	ROW(start_latency, "kernel start latency", launch_overhead, DEVICE_GAP),
-	ROW(dependency, "waiting for other streams and devices", comm_wait, DEVICE_GAP),
-	ROW(unrecorded, "unrecorded work", unrecorded_work, UNRECORDED),
-	ROW(unlinked, "work without a recorded launch", unrecorded_work, UNRECORDED),
-	ROW(edge, "capture edges", unrecorded_work, UNRECORDED),
+	ROW(data, data_loader, DATA),
+	ROW(compile, compile, COMPILE),
+	ROW(gc, gc, GC),
+	ROW(callback, callbacks, CALLBACK),
+	ROW(profiler, profiler_overhead, PROFILER),
+	ROW(peer, comm_wait, PEER),
+	ROW(sync, sync_drain, SYNC),
+	ROW(blocking_copy, blocking_copy, BLOCKING_COPY),
+	ROW(alloc, alloc_thrash, ALLOC),
+	ROW(startup, cold_start, STARTUP),
+	ROW(launch_stall, launch_overhead, HOST_STALL),
+	ROW(cpu_work, cpu_only_work, CPU_WORK),
+	ROW(op_stall, cpu_only_work, HOST_STALL),
+	ROW(op_overhead, launch_overhead, LAUNCH),
+	ROW(python, host_python, PYTHON),
+	ROW(host_unrecorded, unrecorded_work, PYTHON),
+	ROW(launch_call, launch_overhead, LAUNCH),
+	ROW(queue_full, small_kernels, DEVICE_GAP),
+	ROW(device_gap, small_kernels, DEVICE_GAP),
+	ROW(start_latency, launch_overhead, DEVICE_GAP),
+	ROW(dependency, comm_wait, DEVICE_GAP),
+	ROW(unrecorded, unrecorded_work, UNRECORDED),
+	ROW(unlinked, unrecorded_work, UNRECORDED),
+	ROW(edge, unrecorded_work, UNRECORDED),
 };
 
 bool tsi_has_own_rule(const struct idle_cause_row *row)
@@ -154,9 +155,11 @@ static void describe_cause(struct rule_context *ctx, const struct idle_cause_row
 	if (is_only && count > 0)
 		tsi_rule_detail(ctx, "%s", culprits);
 	else if (count > 0)
-		tsi_rule_detail(ctx, "%.1f %% %s (%s)", 100 * share, cause->words, culprits);
+		tsi_rule_detail(ctx, "%.1f %% %s (%s)", 100 * share,
+				tsi_idle_cause_words_of(cause->name), culprits);
 	else if (!is_only)
-		tsi_rule_detail(ctx, "%.1f %% %s", 100 * share, cause->words);
+		tsi_rule_detail(ctx, "%.1f %% %s", 100 * share,
+				tsi_idle_cause_words_of(cause->name));
 }
 
 /* An empty text stands for nothing. */
@@ -384,6 +387,7 @@ void tsi_describe_idle_causes(struct rule_context *ctx)
 	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++) {
 		double share = tsi_rule_real(ctx, rows[i].fact) / step_ns;
 		if (tsi_is_worth_naming(share))
-			tsi_rule_detail(ctx, "%.1f %% %s", 100 * share, rows[i].words);
+			tsi_rule_detail(ctx, "%.1f %% %s", 100 * share,
+					tsi_idle_cause_words_of(rows[i].name));
 	}
 }

@@ -60,7 +60,6 @@ bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *cla
 /* A cause of idle time and what a finding would make of it. */
 struct idle_cause_row {
 	const char *name, *fact; /* "op_overhead", "idle.op_overhead_ns" */
-	const char *words;       /* "operator dispatch" */
 	enum rule_cause cause;
 	enum gain_part part;
 };

@@ -5,6 +5,7 @@
  */
 #include "rules/advice.h"
 #include "rules/idle_finding.h"
+#include "timeline/idle_cause.h"
 
 static void evaluate_gpu_idle(struct rule_context *ctx)
 {
@@ -15,7 +16,7 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "the device is idle for %.1f %% of the step, mostly due to %s", 100 * share,
-		      main_cause->words);
+		      tsi_idle_cause_words_of(main_cause->name));
 	tsi_describe_idle_causes(ctx);
 	tsi_rule_evidence(ctx, "idle.total_ns");
 	tsi_rule_evidence(ctx, main_cause->fact);

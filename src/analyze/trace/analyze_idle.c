@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAUSE_FACT(id, name, line, meaning) TSI_FACT_DEF(, name "_ns", NS, meaning)
+#define CAUSE_FACT(id, name, line, words, meaning) TSI_FACT_DEF(, name "_ns", NS, meaning)
 #define FACTS(X)                                                                                   \
 	X(TOTAL_NS, "total_ns", NS, "idle time of the mean unmarked step on a device")             \
 	X(COLD_NS, "cold_ns", NS, "of total_ns: startup_ns, compile_ns and alloc_ns")              \
