@@ -7,6 +7,36 @@
 #include "rules/idle_finding.h"
 #include "timeline/idle_cause.h"
 
+#include <string.h>
+
+#define GAPS "idle.gaps"
+
+/* Do devices wait for one another without a collective, as only those of one process can? */
+static bool work_in_turn(const struct rule_context *ctx)
+{
+	if (tsi_rule_int(ctx, "overlap.comm_ns") > 0)
+		return false;
+	for (size_t row = 1; row < tsi_rule_rows(ctx, GAPS); row++)
+		if (tsi_rule_cell(ctx, GAPS, row, "device").integer !=
+		    tsi_rule_cell(ctx, GAPS, 0, "device").integer)
+			return true;
+	return false;
+}
+
+static void advise_turns(struct rule_context *ctx)
+{
+	tsi_rule_bound(ctx);
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING,
+			    "the devices of this process work in turn: one process and replica for "
+			    "each (DistributedDataParallel), microbatches that follow one another "
+			    "(torch.distributed.pipelining), or each layer over all of them "
+			    "(tensor parallelism)");
+	tsi_rule_advice_for(
+		ctx, ADVICE_INFERENCE,
+		"the devices of this process work in turn, as with device_map=\"auto\": "
+		"tensor parallelism (tp_plan=\"auto\", an engine), or a replica on each");
+}
+
 static void evaluate_gpu_idle(struct rule_context *ctx)
 {
 	double share = tsi_idle_share(ctx);
@@ -25,6 +55,8 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	if (!tsi_has_own_rule(main_cause))
 		tsi_rule_merge_with(ctx, CAUSE_COUNT);
 	tsi_gain_idle(ctx, main_cause);
+	if (strcmp(main_cause->name, "dependency") == 0 && work_in_turn(ctx))
+		advise_turns(ctx);
 	if (main_cause->cause != CAUSE_unrecorded_work)
 		return;
 	tsi_rule_wins_nothing(ctx);

@@ -92,6 +92,34 @@ static void charge_cause(struct budget_walk *walk, struct interval piece, enum i
 	tsi_charge(walk, piece, TSI_IDLE_SLOT + (unsigned)cause, row);
 }
 
+/* ---- other devices -------------------------------------------------------------------- */
+
+/* Does another device work for most of the time? */
+static bool is_other_busy(struct budget_walk *walk, struct interval wait)
+{
+	struct device_walk *devices = walk->devices;
+	struct tscope_timeline *timeline = walk->timeline;
+	uint32_t count = timeline->trace->device_count;
+
+	if (count < 2)
+		return false;
+	if (!devices->has_busy) {
+		struct interval_set *sets =
+			tsi_arena_new(&timeline->scratch, (size_t)count * 3, sizeof(*sets));
+		devices->has_busy = true;
+		for (uint32_t d = 0; sets && d < count; d++) {
+			sets[3 * d] = timeline->activity[d].compute;
+			sets[3 * d + 1] = timeline->activity[d].comm;
+			sets[3 * d + 2] = timeline->activity[d].copy;
+		}
+		if (sets)
+			devices->busy = tsi_intervals_union_all(sets, (size_t)count * 3,
+								&timeline->scratch);
+	}
+	int64_t busy_ns = tsi_intervals_within(&devices->busy, wait.start_ns, wait.end_ns);
+	return busy_ns >= (wait.end_ns - wait.start_ns) / 100 * BUSY_PCT;
+}
+
 /* ---- before the launch --------------------------------------------------------------- */
 
 /* Kernels that are compiled when they are first used. */
@@ -101,12 +129,18 @@ static bool is_compiled_late(struct str name)
 	       tsi_str_starts(name, "nvfuser") || tsi_str_starts(name, "CudaCodeGen");
 }
 
-/* Start-up that ends in the first launch of a generated kernel was its compilation. */
+/*
+ * Start-up that ends in the first launch of a generated kernel was its compilation. A host that
+ * waits while this device is idle waits for another one, if that works.
+ */
 static enum idle_cause cause_before(struct budget_walk *walk, const struct gap *gap,
-				    enum idle_cause cause, int64_t length_ns)
+				    enum idle_cause cause, struct interval piece)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
+	int64_t length_ns = piece.end_ns - piece.start_ns;
 
+	if ((cause == IDLE_SYNC || cause == IDLE_BLOCKING_COPY) && is_other_busy(walk, piece))
+		return IDLE_DEPENDENCY;
 	if ((cause == IDLE_STARTUP || cause == IDLE_OP_STALL) && length_ns >= LONG_NS &&
 	    is_compiled_late(tsi_span_name(trace, gap->event)) &&
 	    tsi_is_first_event(&walk->devices->uses, gap->event))
@@ -167,8 +201,7 @@ static void charge_host(struct budget_walk *walk, const struct gap *gap, struct 
 	else if (cause == IDLE_PYTHON)
 		charge_code(walk, piece, cause, row);
 	else
-		charge_cause(walk, piece,
-			     cause_before(walk, gap, cause, piece.end_ns - piece.start_ns), row);
+		charge_cause(walk, piece, cause_before(walk, gap, cause, piece), row);
 	walk->track = walk->inside = NO_ROW;
 }
 
@@ -289,32 +322,6 @@ static enum idle_cause cause_of_launch(const struct budget_walk *walk, const str
 		return IDLE_QUEUE_FULL;
 	return tsi_is_first_event(&walk->devices->uses, gap->event) ? IDLE_STARTUP
 								    : IDLE_LAUNCH_STALL;
-}
-
-/* Does another device work for most of the time? */
-static bool is_other_busy(struct budget_walk *walk, struct interval wait)
-{
-	struct device_walk *devices = walk->devices;
-	struct tscope_timeline *timeline = walk->timeline;
-	uint32_t count = timeline->trace->device_count;
-
-	if (count < 2)
-		return false;
-	if (!devices->has_busy) {
-		struct interval_set *sets =
-			tsi_arena_new(&timeline->scratch, (size_t)count * 3, sizeof(*sets));
-		devices->has_busy = true;
-		for (uint32_t d = 0; sets && d < count; d++) {
-			sets[3 * d] = timeline->activity[d].compute;
-			sets[3 * d + 1] = timeline->activity[d].comm;
-			sets[3 * d + 2] = timeline->activity[d].copy;
-		}
-		if (sets)
-			devices->busy = tsi_intervals_union_all(sets, (size_t)count * 3,
-								&timeline->scratch);
-	}
-	int64_t busy_ns = tsi_intervals_within(&devices->busy, wait.start_ns, wait.end_ns);
-	return busy_ns >= (wait.end_ns - wait.start_ns) / 100 * BUSY_PCT;
 }
 
 static bool is_host_wait(const struct device_walk *devices, uint32_t row)

@@ -490,6 +490,12 @@ TEST(advice_follows_what_is_slow)
 		  "ProfilerActivity.CPU" },
 		{ "GPU.IDLE", IDLE(30, "idle.host_unrecorded_ns 20000000\noperators.count 1\n"),
 		  "--show budget" },
+		{ "GPU.IDLE",
+		  IDLE(30, "idle.dependency_ns 20000000\nidle.gaps device=0\nidle.gaps device=1\n"),
+		  "work in turn" },
+		{ "GPU.IDLE",
+		  IDLE(30, "idle.dependency_ns 20000000\nidle.gaps device=1\nidle.gaps device=1\n"),
+		  "--show budget" },
 		{ "COPY.EXPOSED",
 		  STEPS "budget.exposed_copy_total_ns 20000000\n"
 			"copies.by_direction direction=d2h exposed_ns=2\n",

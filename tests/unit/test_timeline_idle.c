@@ -317,6 +317,29 @@ TEST(other_devices_explain_a_wait)
 	}
 }
 
+/* Device 0 is done at 20, device 1 at 100; the host waits for it until 105, launches at 110. */
+TEST(a_wait_for_another_device_is_no_drain)
+{
+	for (int device = 0; device < 2; device++) {
+		struct test_trace *t = test_trace_new();
+		struct tscope_timeline *timeline;
+		test_call(t, "cudaLaunchKernel", MAIN, 0, 5 * US, 1);
+		test_kernel(t, "k", 0, 7, 5 * US, 15 * US, 1);
+		test_call(t, "cudaLaunchKernel", MAIN, 6 * US, 4 * US, 2);
+		test_kernel(t, "k", device, 8, 10 * US, 90 * US, 2);
+		test_call(t, "cudaStreamSynchronize", MAIN, 12 * US, 93 * US, 0);
+		test_call(t, "cudaLaunchKernel", MAIN, 110 * US, 5 * US, 3);
+		test_kernel(t, "k", 0, 7, 115 * US, 15 * US, 3);
+		struct tscope_trace *trace = test_trace_finish(t);
+		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+		const struct budget *budget = tsi_timeline_budget(timeline, 0, 0);
+		assert_int_equal(budget->idle_ns[IDLE_DEPENDENCY], device ? 85 * US : 0);
+		assert_int_equal(budget->idle_ns[IDLE_SYNC], device ? 0 : 15 * US);
+		tscope_timeline_free(timeline);
+		tscope_trace_free(trace);
+	}
+}
+
 TEST(the_longest_gaps_are_kept)
 {
 	struct test_trace *t = test_trace_new();
