@@ -172,8 +172,11 @@ static uint8_t frame_flag(const struct host_name *name, const struct python_name
 /* Hooks of Composer's trainer and Lightning's. Some of Composer's are its profiler. */
 static uint8_t callback_flag(struct str name)
 {
+	static const struct str lightning = { "[pl][profile]", 13 };
 	struct callback_name callback;
 
+	if (tsi_str_has_prefix(name, lightning))
+		name = (struct str){ name.data + lightning.length, name.length - lightning.length };
 	if (tsi_str_starts(name, "[Callback]"))
 		return IDLE_CALLBACK;
 	if (!tsi_callback_name(name, &callback) || !tsi_str_is(callback.kind, "callback"))
