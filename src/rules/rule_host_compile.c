@@ -3,6 +3,7 @@
 #include "rules/idle_finding.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define STEPS "steps.list"
 
@@ -10,7 +11,21 @@ static const struct idle_claim compile_claim = { { "compile" } };
 
 static const char recompiles_advice[] =
 	"TORCH_LOGS=recompiles names the guard that failed: mark_dynamic, pad shapes to a few "
-	"sizes, or dynamic=True; a graph is captured again for each new shape, too";
+	"sizes, or dynamic=True";
+
+static const char capture_advice[] =
+	"capture graphs before the loop, once for each of a few shapes to which batches are "
+	"padded; "
+	"a new shape, or an input at another address, is captured again";
+
+/* Whether most of it is the capture of graphs: calls of the runtime, or of torch's trees. */
+static bool is_capture(const struct rule_context *ctx)
+{
+	const char *culprit = tsi_main_culprit(ctx, &compile_claim);
+
+	return strstr(culprit, "GraphInstantiate") || strstr(culprit, "BeginCapture") ||
+	       strstr(culprit, "cudagraph_trees");
+}
 
 /* Steps that count, and of them those that compile after one that did not. */
 struct compiling_steps {
@@ -39,19 +54,20 @@ static struct compiling_steps count_steps(const struct rule_context *ctx)
 static void fire(struct rule_context *ctx, double share)
 {
 	struct compiling_steps steps = count_steps(ctx);
+	bool is_graph = is_capture(ctx);
+	const char *work = is_graph ? "capture of graphs" : "compilation";
 
 	if (steps.again_count == 0) {
 		tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-			      "compilation takes %.1f %% of the step: this is not steady state",
+			      "%s takes %.1f %% of the step: this is not steady state", work,
 			      100 * share);
 		return;
 	}
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "compilation takes %.1f %% of the step: %" PRId64 " of %" PRId64
-		      " steps compile%s again",
-		      100 * share, steps.again_count, steps.count,
-		      steps.again_count == 1 ? "s" : "");
-	tsi_rule_advice(ctx, recompiles_advice);
+		      "%s takes %.1f %% of the step: %" PRId64 " of %" PRId64 " steps %s%s again",
+		      work, 100 * share, steps.again_count, steps.count,
+		      is_graph ? "capture" : "compile", steps.again_count == 1 ? "s" : "");
+	tsi_rule_advice(ctx, is_graph ? capture_advice : recompiles_advice);
 }
 
 static void evaluate_host_compile(struct rule_context *ctx)

@@ -106,6 +106,12 @@ static const struct rule_case cases[] = {
 			       "steps.list mark= wall_ns=100 compile_ns=0\n",
 	  NULL,
 	  "high: compilation takes 30.0 % of the step: 1 of 4 steps compiles again [30000000 ns]" },
+	{ "HOST.COMPILE", FIRES,
+	  IDLE_OF(compile, 30) "idle.culprits cause=compile name=cudaGraphInstantiate "
+			       "ns_per_step=15000000\n",
+	  NULL,
+	  "high: capture of graphs takes 30.0 % of the step: this is not steady state (15.0 % "
+	  "cudaGraphInstantiate) [30000000 ns]" },
 	{ "HOST.COMPILE", QUIET, IDLE_OF(compile, 0), NULL, "" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 5), NULL, "med" },
 	{ "HOST.COMPILE", AT, IDLE_OF(compile, 4), NULL, "" },
@@ -404,6 +410,19 @@ TEST(advice_mends_a_cut_file)
 		    "the file ends early");
 	check_first(UNRECORDED "integrity.verdict damaged\nsteps.boundary iteration\n",
 		    "TRACE.UNRECORDED", "the file ends early");
+}
+
+#define COMPILE_AGAIN                                                                              \
+	IDLE_OF(compile, 30)                                                                       \
+	"steps.list mark= wall_ns=9\nsteps.list mark= wall_ns=9 compile_ns=9\n"
+
+TEST(advice_fits_what_is_compiled_again)
+{
+	check_first(IDLE_OF(compile, 30), "HOST.COMPILE", "record after warm-up");
+	check_first(COMPILE_AGAIN, "HOST.COMPILE", "TORCH_LOGS=recompiles");
+	check_first(COMPILE_AGAIN "idle.culprits cause=compile name='cudaStreamBeginCapture' "
+				  "ns_per_step=15000000\n",
+		    "HOST.COMPILE", "capture graphs before the loop");
 }
 
 #define CALLS_OF(kind) LATE(12000000, 0, 0) "launches.by_name name=n kind=" kind " count=9\n"
