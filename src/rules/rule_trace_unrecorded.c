@@ -11,8 +11,35 @@ static const char damaged_advice[] =
 
 static const struct idle_claim trace_unrecorded_claim = { { "unrecorded", "edge" } };
 
+/* Is it the time behind the last device event of a file that is whole? */
+static bool is_of_end(const struct rule_context *ctx)
+{
+	static const struct idle_claim edge = { { "edge" } };
+
+	return strcmp(tsi_rule_text(ctx, "integrity.verdict"), "damaged") != 0 &&
+	       2 * tsi_idle_claim_share(ctx, &edge) >=
+		       tsi_idle_claim_share(ctx, &trace_unrecorded_claim);
+}
+
+static void evaluate_end(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &trace_unrecorded_claim);
+
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+		return;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW,
+		      "the device has no more work in the trace for %.1f %% of the step",
+		      100 * share);
+	tsi_describe_idle(ctx, &trace_unrecorded_claim);
+	tsi_rule_wins_nothing(ctx);
+}
+
 static void evaluate_trace_unrecorded(struct rule_context *ctx)
 {
+	if (is_of_end(ctx)) {
+		evaluate_end(ctx);
+		return;
+	}
 	if (!tsi_judge_idle(ctx, &trace_unrecorded_claim,
 			    "the trace does not show what the device does for ", ""))
 		return;
@@ -30,7 +57,8 @@ const struct rule tsi_rule_trace_unrecorded = {
 		.trigger = "Fires where for at least threshold of the mean step nothing recorded "
 			   "runs on the device although its next work had been launched, or "
 			   "no further device event follows; in a damaged file also where "
-			   "operators go on without the calls that they make elsewhere.",
+			   "operators go on without the calls that they make elsewhere. Low "
+			   "where most of it is behind the last device event of a whole file.",
 		.meaning = "Work that was launched starts when what is before it on its stream "
 		   "is done. Where the file shows nothing before it, that work was "
 		   "launched before the recording began, by another process, or was cut "

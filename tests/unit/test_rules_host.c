@@ -152,6 +152,15 @@ static const struct rule_case cases[] = {
 	{ "TRACE.UNRECORDED", FIRES, IDLE_OF(unrecorded, 40) "idle.edge_ns 3000000\n", NULL,
 	  "high: the trace does not show what the device does for 43.0 % of the step (40.0 % "
 	  "unrecorded work; 3.0 % capture edges)" },
+	/* Most of it is the end of the trace, where nobody knows of any more work. */
+	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 20) "idle.edge_ns 20000000\n", NULL,
+	  "low: the device has no more work in the trace for 40.0 % of the step (20.0 % "
+	  "unrecorded work; 20.0 % capture edges)" },
+	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 20) "idle.edge_ns 19999999\n", NULL, "high" },
+	{ "TRACE.UNRECORDED", AT,
+	  IDLE_OF(unrecorded, 0) "idle.edge_ns 20000000\nintegrity.verdict damaged\n", NULL,
+	  "high: the trace does not show" },
+	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 0) "idle.edge_ns 9999999\n", NULL, "" },
 	{ "TRACE.UNRECORDED", QUIET, IDLE_OF(unrecorded, 1) "idle.edge_ns 0\n", NULL, "" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 3000000\n", NULL, "med" },
 	{ "TRACE.UNRECORDED", AT, IDLE_OF(unrecorded, 7) "idle.edge_ns 2999999\n", NULL, "" },
