@@ -371,7 +371,8 @@ static const char *name_no_findings(const struct panel *panel)
 		return tsi_panel_print(panel, "no findings; %zu rule%s had no data", missed,
 				       missed == 1 ? "" : "s");
 	if (judging == 0)
-		return "no rule applies to this kind of file";
+		return shown_count(panel) > 0 ? "no rule could be evaluated"
+					      : "no rule applies to this kind of file";
 	return tsi_panel_print(panel, "no findings; %zu rule%s evaluated", judging,
 			       judging == 1 ? "" : "s");
 }

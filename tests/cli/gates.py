@@ -552,12 +552,12 @@ for last in (float("nan"), float("inf")):
     expect(f"a last loss of {last}", file_of("steps.jsonl", ends), "CONVERGENCE.DIVERGED", TRIPPED)
 
 
-def snapshot(protocol=4, live=3):
+def snapshot(protocol=4, live=3, **said):
     block = {"address": 4096, "size": MIB, "requested_size": MIB, "state": "active_allocated",
              "frames": []}
     segment = {"device": 0, "address": 4096, "total_size": live * MIB, "allocated_size": live * MIB,
                "active_size": live * MIB, "stream": 0, "segment_type": "large",
-               "blocks": [{**block, "address": 4096 + i * MIB} for i in range(live)]}
+               "blocks": [{**block, "address": 4096 + i * MIB} for i in range(live)], **said}
     return pickle.dumps({"segments": [segment], "device_traces": [[]]}, protocol)
 
 
@@ -575,6 +575,16 @@ expect("memory, 3 MiB", file_of("s.pickle", snapshot()), "snapshot.allocated_byt
        command="memory", operands=("s.pickle",))
 expect("memory, one snapshot", file_of("s.pickle", snapshot()), "MEMORY.GROWTH", TRIPPED,
        command="memory", operands=("s.pickle",))
+for said in ({"allocated_size": 2 * MIB}, {"active_size": 7 * MIB}, {"allocated_size": 0, "active_size": 0}):
+    where = dict(command="memory", operands=("s.pickle",))
+    name = "memory, whose segment says " + ", ".join(said)
+    expect(name, file_of("s.pickle", snapshot(**said)), "snapshot.allocated_bytes>4MiB", UNDECIDED, **where)
+    expect(name, file_of("s.pickle", snapshot(**said)), "snapshot.allocated_bytes>2MiB", UNDECIDED, **where)
+    expect(name, file_of("s.pickle", snapshot(**said)), "MEMORY.FRAGMENTATION", UNDECIDED, **where)
+    expect(f"snapshot beside, whose segment says {', '.join(said)}", ranks(2, beside=file_of("rank1.pickle", snapshot(**said))),
+           "snapshot.allocated_bytes>4MiB", UNDECIDED)
+    expect(f"snapshot beside, whose segment says {', '.join(said)}", ranks(2, beside=file_of("rank1.pickle", snapshot(**said))),
+           "straggler", HELD)
 expect("memory, two of which one is cut", lambda folder: (
     file_of("a.pickle", snapshot())(folder), file_of("b.pickle", snapshot()[:50])(folder)),
        "snapshot.allocated_bytes>4MiB", HELD, 3, "memory", (), ("a.pickle", "b.pickle"))

@@ -133,6 +133,8 @@ static void put_snapshot(struct dump *dump, const struct snapshot *s)
 	assert_int_equal(entry_count, s->entry_count);
 	if (s->dropped_count)
 		put(dump, "dropped %" PRIu64 "\n", s->dropped_count);
+	if (s->contradicted_count)
+		put(dump, "contradicted %zu\n", s->contradicted_count);
 }
 
 static void check(const char *text, const char *expected)
@@ -191,10 +193,37 @@ TEST(test_newest)
 	      "  other (user_defined) 0x0 0 stream 0 time 11 at -\n");
 }
 
+/* Of four segments the last two say other sizes than their blocks have. */
+TEST(test_contradictions)
+{
+	check("[{address: 0x1000, total_size: 8, allocated_size: 2, active_size: 5, blocks: ["
+	      "   {size: 2, state: active_allocated}, {size: 3, state: active_pending_free},"
+	      "   {size: 3, state: inactive}]},"
+	      " {address: 0x2000, total_size: 8, blocks: [{size: 8, state: active_allocated}]},"
+	      " {address: 0x3000, total_size: 8, allocated_size: 5, blocks: ["
+	      "   {size: 2, state: active_allocated}, {size: 3, state: active_pending_free}]},"
+	      " {address: 0x4000, total_size: 8, allocated_size: 2, active_size: 2, blocks: ["
+	      "   {size: 2, state: active_allocated}, {size: 3, state: active_pending_free}]}]",
+	      "device 0: 4 segments, 0 entries\n"
+	      "  0x1000 8 stream -1 large plain at -\n"
+	      "    0x1000 2/-1 allocated at -\n"
+	      "    0x1002 3/-1 pending at -\n"
+	      "    0x1005 3/-1 inactive at -\n"
+	      "  0x2000 8 stream -1 large plain at -\n"
+	      "    0x2000 8/-1 allocated at -\n"
+	      "  0x3000 8 stream -1 large plain at -\n"
+	      "    0x3000 2/-1 allocated at -\n"
+	      "    0x3002 3/-1 pending at -\n"
+	      "  0x4000 8 stream -1 large plain at -\n"
+	      "    0x4000 2/-1 allocated at -\n"
+	      "    0x4002 3/-1 pending at -\n"
+	      "contradicted 2\n");
+}
+
 /* 1.12: a list of segments; blocks without address; stack and request in the history. */
 TEST(test_oldest)
 {
-	check("[{device: 0, address: 0x1000, total_size: 96, allocated_size: 32, active_size: 32,"
+	check("[{device: 0, address: 0x1000, total_size: 96, allocated_size: 32, active_size: 64,"
 	      "  stream: 0, segment_type: small, blocks: ["
 	      "   {size: 32, state: inactive},"
 	      "   {size: 32, state: active_allocated, history: ["

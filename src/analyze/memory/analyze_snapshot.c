@@ -82,6 +82,8 @@ static void fill_snapshot(const struct analysis_scope *scope, struct fact_sheet 
 		.scope = scope,
 	};
 
+	if (view.snapshot->contradicted_count > 0)
+		tsi_fact_unreliable(out, tsi_snapshot_contradiction);
 	tsi_stack_sites_init(&sites, view.snapshot, options->stack_depth, tsi_str_of(filter),
 			     scratch);
 	replay_devices(&view, scratch);

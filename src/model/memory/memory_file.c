@@ -23,6 +23,8 @@ static enum tscope_status build_snapshot(struct tscope_memory *memory, struct ts
 	for (uint32_t i = 0; i < snapshot->device_count; i++)
 		memory->info.record_count += snapshot->devices[i].entry_count;
 	memory->info.dropped_count = snapshot->dropped_count;
+	if (snapshot->contradicted_count > 0)
+		memory->info.note = tsi_snapshot_contradiction;
 	return TSCOPE_OK;
 }
 

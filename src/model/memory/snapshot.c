@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/sort.h"
+#include "base/sum.h"
 #include "model/memory/snapshot_values.h"
 
 /* More than any machine has (torch counts devices in 8 bits); a figure of each is kept. */
@@ -21,6 +22,8 @@ enum { ENTRY_BATCH = 256 };
 	X(SEGMENT_DEVICE, "device")                                                                \
 	X(SEGMENT_ADDRESS, "address")                                                              \
 	X(SEGMENT_SIZE, "total_size")                                                              \
+	X(SEGMENT_ALLOCATED, "allocated_size")                                                     \
+	X(SEGMENT_ACTIVE, "active_size")                                                           \
 	X(SEGMENT_STREAM, "stream")                                                                \
 	X(SEGMENT_TYPE, "segment_type")                                                            \
 	X(SEGMENT_POOL, "segment_pool_id")                                                         \
@@ -146,6 +149,9 @@ static bool read_segment(struct snapshot_builder *b, struct plain_value value,
 	segment->stream = tsi_to_stream(b->plain, part[SEGMENT_STREAM]);
 	segment->pool = tsi_to_pool(b->plain, part[SEGMENT_POOL]);
 	segment->stack = tsi_to_stack(part[SEGMENT_FRAMES]);
+	segment->allocated_bytes = segment->active_bytes = UNKNOWN_BYTES;
+	(void)tsi_to_size(b->plain, part[SEGMENT_ALLOCATED], &segment->allocated_bytes);
+	(void)tsi_to_size(b->plain, part[SEGMENT_ACTIVE], &segment->active_bytes);
 	segment->is_small = b->small.word && part[SEGMENT_TYPE].word == b->small.word;
 	(void)tsi_plain_to_bool(part[SEGMENT_EXPANDABLE], &segment->is_expandable);
 	*blocks = part[SEGMENT_BLOCKS];
@@ -295,6 +301,29 @@ static void read_blocks(struct snapshot_builder *b, struct snapshot_segment *seg
 		b->scratch->has_failed = true;
 }
 
+const char tsi_snapshot_contradiction[] =
+	"segments say other sizes (allocated_size, active_size) than their blocks have: blocks are "
+	"missing or were changed";
+
+/* Does a segment say other sizes than its blocks have? */
+static bool is_contradicted(const struct snapshot *snapshot, const struct snapshot_segment *segment)
+{
+	int64_t allocated_bytes = 0, pending_bytes = 0;
+
+	for (size_t i = 0; i < segment->block_count; i++) {
+		const struct snapshot_block *block = &snapshot->blocks[segment->first_block + i];
+		if (block->state == BLOCK_ALLOCATED)
+			tsi_sum(&allocated_bytes, block->size_bytes);
+		else if (block->state == BLOCK_PENDING)
+			tsi_sum(&pending_bytes, block->size_bytes);
+	}
+	if (segment->allocated_bytes != UNKNOWN_BYTES &&
+	    segment->allocated_bytes != allocated_bytes)
+		return true;
+	tsi_sum(&allocated_bytes, pending_bytes);
+	return segment->active_bytes != UNKNOWN_BYTES && segment->active_bytes != allocated_bytes;
+}
+
 static void read_all_blocks(struct snapshot_builder *b)
 {
 	struct snapshot *snapshot = b->snapshot;
@@ -302,8 +331,10 @@ static void read_all_blocks(struct snapshot_builder *b)
 	snapshot->blocks =
 		tsi_arena_new(&snapshot->arena, snapshot->block_count, sizeof(*snapshot->blocks));
 	snapshot->block_count = 0;
-	for (size_t i = 0; snapshot->blocks && i < snapshot->segment_count; i++)
+	for (size_t i = 0; snapshot->blocks && i < snapshot->segment_count; i++) {
 		read_blocks(b, &snapshot->segments[i], b->blocks[i]);
+		snapshot->contradicted_count += is_contradicted(snapshot, &snapshot->segments[i]);
+	}
 }
 
 /* ---- devices and entries ------------------------------------------------------------------ */

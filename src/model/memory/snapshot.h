@@ -44,6 +44,7 @@ struct snapshot_pool {
 struct snapshot_segment {
 	uint64_t address;
 	int64_t size_bytes;
+	int64_t allocated_bytes, active_bytes; /* as the segment says, or UNKNOWN_BYTES */
 	int64_t stream;
 	struct snapshot_pool pool;
 	struct plain_value stack;
@@ -113,10 +114,14 @@ struct snapshot {
 	struct plain_value settings; /* allocator_settings: a dict, or absent */
 	size_t entry_count;          /* of all devices */
 	uint64_t dropped_count;      /* segments, blocks and entries without what makes them one */
+	size_t contradicted_count;   /* segments that say other sizes than their blocks have */
 	/* Words of keys and texts, found once; absent where the file does not hold them. */
 	struct plain_value entry_keys[ENTRY_KEY_COUNT], frame_keys[FRAME_KEY_COUNT];
 	struct plain_value actions[ACTION_COUNT];
 };
+
+/* Why a snapshot with a contradicted_count must not be believed. */
+extern const char tsi_snapshot_contradiction[];
 
 /* Is it one? A dict with segments, or a list of segments (1.12, 1.13). */
 bool tsi_is_snapshot(const struct plain *plain);
