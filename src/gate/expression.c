@@ -296,18 +296,65 @@ static const char *const never_negative[] = {
 	"step_time.p99_ns",
 };
 
-bool tsi_gate_is_never_negative(const struct gate_expression *gate)
+/* Facts that are parts of a whole, likewise. */
+static const char *const never_above_one[] = {
+	"efficiency.mfu",
+	"efficiency.useful_ratio",
+	"flops_coverage_ratio",
+	"flops.coverage_ratio",
+	"top_recoverable_ratio",
+	"data_ratio",
+	"forward_ratio",
+	"backward_ratio",
+	"optimizer_ratio",
+	"step_time.phase.comm_ratio",
+	"compute_ratio",
+	"other_ratio",
+	"device_busy.utilisation_ratio",
+	"overlap.overlap_ratio",
+	"overlap.exposed_comm_ratio",
+	"kernels.short_ratio",
+	"unlinked_device_ratio",
+	"unattributed_device_ratio",
+	"queued_ratio",
+	"host_bound_ratio",
+	"uncached_ratio",
+	"graph_ratio",
+	"graph_hit_ratio",
+	"graph_coverage_ratio",
+	"transfers.wait_ratio",
+	"load_balance_ratio",
+	"pipeline.bubble_ratio",
+	"mean_comm_fraction",
+	"mean_transfer_fraction",
+	"slowest_fraction",
+	"wall_frac_lost_to_imbalance",
+	"memory.fragmentation",
+	"snapshot.inactive_ratio",
+	"inactive_split_ratio",
+	"snapshot.fragmentation_ratio",
+	"temporary_ratio",
+	"rss_rising_ratio",
+};
+
+static bool ends_with_any(const struct gate_expression *gate, const char *const *endings,
+			  size_t count)
 {
 	char id[MAX_NAME];
 
 	fact_id(id, tscope_analyzer(gate->analyzer), gate->fact);
-	for (size_t i = 0; i < TSI_COUNT_OF(never_negative); i++) {
-		size_t length = strlen(never_negative[i]), whole = strlen(id);
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(endings[i]), whole = strlen(id);
 
-		if (whole >= length && strcmp(id + whole - length, never_negative[i]) == 0)
+		if (whole >= length && strcmp(id + whole - length, endings[i]) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool tsi_gate_is_never_negative(const struct gate_expression *gate)
+{
+	return ends_with_any(gate, never_negative, TSI_COUNT_OF(never_negative));
 }
 
 /* A bound that the fact never reaches makes a gate that never trips. */
@@ -319,9 +366,18 @@ static enum tscope_status check_bound(const struct gate_expression *gate, struct
 				  : gate->number < 0 && (gate->comparison == GATE_LESS_EQUAL ||
 							 gate->comparison == GATE_EQUAL);
 
+	double bound = gate->number * gate->scale;
+	bool asks_above = gate->comparison == GATE_GREATER
+				  ? bound >= 1
+				  : bound > 1 && (gate->comparison == GATE_GREATER_EQUAL ||
+						  gate->comparison == GATE_EQUAL);
+
 	if (asks_below && tsi_gate_is_never_negative(gate))
 		return tsi_fail(err, TSCOPE_E_FORMAT,
 				"%.*s is never below 0: this gate never trips", TSI_QUOTE(name));
+	if (asks_above && ends_with_any(gate, never_above_one, TSI_COUNT_OF(never_above_one)))
+		return tsi_fail(err, TSCOPE_E_FORMAT,
+				"%.*s is never above 1: this gate never trips", TSI_QUOTE(name));
 	return TSCOPE_OK;
 }
 

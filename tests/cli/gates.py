@@ -255,8 +255,14 @@ for gate in ("severity>high", "severity<low", "integrity.verdict==broken", "inte
              "integrity.verdict<sound", "new-finding", "step_change.change_ratio>0.1",
              "kernels.by_name>3", "step_time.count<0", "step_time.mean_ms<0", "steps.count<-1",
              "memory.peak_alloc_bytes<0", "step_time.mean_ns<=-1", "mfu<0", "mfu<-0.5",
-             "step_time.count==-3", "straggler DIST.SKEW", "mfu<0.3 mfu<0.4"):
+             "step_time.count==-3", "straggler DIST.SKEW", "mfu<0.3 mfu<0.4",
+             "step_time.phase.data_ratio>1", "overlap.exposed_comm_ratio>1", "overlap.overlap_ratio>=1.01",
+             "device_busy.utilisation_ratio>100%", "snapshot.fragmentation_ratio==2", "mfu>1", "memory.fragmentation>1.5"):
     expect("no gate", even, gate, REFUSED)
+for gate, verdict in (("step_time.phase.data_ratio>0.99", HELD), ("step_time.phase.forward_ratio<=1", TRIPPED),
+                      ("step_time.phase.forward_ratio<1", TRIPPED), ("step_time.phase.data_ratio>=1", HELD),
+                      ("step_time.phase.data_ratio==1", HELD), ("step_time.p95_p50_ratio>2", HELD)):
+    expect("a gate at the edge", even, gate, verdict)
 
 # ---- steps without a time -------------------------------------------------------------------------
 
