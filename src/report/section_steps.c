@@ -140,7 +140,7 @@ void tsi_section_steps(const struct panel *panel)
 {
 	struct table_view list = tsi_panel_rows(panel, "steps.list");
 
-	tsi_panel_title(panel, DOC_INFO, "steps", "STEPS", "%s %s",
+	tsi_panel_title(panel, DOC_INFO, "step_time", "STEPS", "%s %s",
 			tsi_panel_number(panel, "steps.count"), boundary_words(panel));
 	put_times(panel, tsi_panel_int(panel, "steps.count"));
 	tsi_panel_curve(panel, "steps.list", "wall_ns", 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TRACE.UNRELIABLE: what the trace says of the device contradicts itself. The
+ * TRACE.UNRELIABLE: what the trace says of the device, or of its steps, contradicts itself. The
  * rules that read such figures are not evaluated; this one says why.
  */
 #include "base/scaled_text.h"
@@ -33,10 +33,27 @@ static void fire_no_device(struct rule_context *ctx)
 	tsi_rule_advice(ctx, no_device_advice);
 }
 
+static const char overlap_advice[] =
+	"call profiler.step() once in an iteration, of one profiler, and let no step's annotation "
+	"be open when the next begins; --step-marker NAME goes by other slices";
+
+static void fire_overlap(struct rule_context *ctx)
+{
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "step times are not reliable: steps overlap");
+	tsi_rule_detail(ctx, "marks of %" PRId64 " of %" PRId64 " steps end after the next begins",
+			tsi_rule_int(ctx, "steps.overlap_count"), tsi_rule_int(ctx, "steps.count"));
+	tsi_rule_evidence(ctx, "steps.overlap_count");
+	tsi_rule_advice(ctx, overlap_advice);
+}
+
 static void evaluate_trace_unreliable(struct rule_context *ctx)
 {
 	const char *doubt = tsi_rule_text(ctx, "integrity.doubt");
 
+	if (!*doubt && tsi_rule_int(ctx, "steps.overlap_count") > 0) {
+		fire_overlap(ctx);
+		return;
+	}
 	if (!*doubt || tsi_rule_flag(ctx, "launches.is_capture")) /* does not claim any */
 		return;
 	if (tsi_rule_has(ctx, "integrity.device_event_count") &&
@@ -60,14 +77,16 @@ static void evaluate_trace_unreliable(struct rule_context *ctx)
 const struct rule tsi_rule_trace_unreliable = {
 	.def = {
 		.id = "TRACE.UNRELIABLE",
-		.summary = "device times are not reliable",
+		.summary = "device or step times are not reliable",
 		.trigger = "Fires where integrity.doubt says why the device's times cannot be "
 			   "believed: launches without any device activity, graph launches "
 			   "without kernels, graph replays with fewer nodes than others of their "
 			   "graph (but the last launch), or more than 5 % of the device time "
-			   "impossible; high.",
-		.meaning = "Lost or wrong device events look like idle time. Each such figure is "
-			   "marked, rules do not use it, and gates on it trip.",
+			   "impossible; or where steps.overlap_count says that marks of steps end "
+			   "after the next one begins; high.",
+		.meaning = "Lost or wrong device events look like idle time, and of steps that "
+			   "overlap nobody knows how long they take. Each such figure is marked, "
+			   "rules do not use it, and gates on it are undecided.",
 		.advice = "record again; if it stays so update driver and PyTorch, and record "
 			  "fewer steps at a time, so that the profiler's buffers do not overflow",
 		.example = "A trace holds 40 launches of CUDA graphs and none of their kernels: "

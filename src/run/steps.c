@@ -28,6 +28,14 @@ static const char *const phase_names[PHASE_COUNT] = {
 const char tsi_timeless_doubt[] =
 	"no step record holds a phase that took time: times are not known";
 
+const char tsi_overlap_doubt[] =
+	"steps overlap: marks end after the next one begins, so how long steps take is not known";
+
+bool tsi_steps_overlap(const struct step_series *steps)
+{
+	return steps->is_of_trace && steps->doubt && strcmp(steps->doubt, tsi_overlap_doubt) == 0;
+}
+
 const char *tsi_exposed_part_name(enum exposed_part part)
 {
 	static const char *const names[EXPOSED_PART_COUNT] = { "wait", "transfer", "unsplit",

@@ -108,12 +108,18 @@ static void end_with_evaluation(struct tscope_timeline *timeline)
 	}
 }
 
+/* Rounding may let marks overlap by so small a part of one. */
+enum { HARMLESS_OVERLAP = 100 };
+
 static void set_windows(struct tscope_timeline *timeline)
 {
 	struct tscope_step *last = &timeline->steps[timeline->step_count - 1];
 
-	for (struct tscope_step *step = timeline->steps; step < last; step++)
+	for (struct tscope_step *step = timeline->steps; step < last; step++) {
 		step->wall_ns = step[1].start_ns - step->start_ns;
+		timeline->overlap_count +=
+			step->dur_ns - step->wall_ns > step->dur_ns / HARMLESS_OVERLAP;
+	}
 	if (timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH)
 		end_with_evaluation(timeline);
 	last->wall_ns = end_with_launched_work(timeline->trace, last->start_ns,

@@ -327,6 +327,15 @@ for gate in ("budget.host.data_total_ns>5ms", "step_time.phase.comm_ratio>0.3", 
     expect("two workers in one file", workers(1, 2), gate, TRIPPED)
     expect("one worker in one file", workers(1), gate, HELD)
 expect("two workers in one file", workers(1, 2), "step_time.mean_ms>9", HELD)
+# Marks of 1 ms every 0.6 ms: does a step take 1 ms or 0.6?
+for length, verdict in ((1000, UNDECIDED), (605, HELD), (607, UNDECIDED), (600, HELD)):
+    marks = file_of("trace.json", trace_text({**event, "dur": length} if event["name"].startswith("ProfilerStep") else event
+                                             for event in kernel_events(12, 600, 400)))
+    for gate in ("step_time.mean_us>800", "step_time.phase.compute_ratio>0.9", "budget.data_stall_total_ns>9ms", "TIMING.JITTER"):
+        expect(f"marks of {length} us every 600 us", marks, gate, verdict)
+    expect(f"marks of {length} us every 600 us", marks, "overlap.exposed_comm_ratio>0.5", HELD)
+    expect(f"marks of {length} us every 600 us, as a trace", marks, "step_time.mean_us>800", verdict, command="trace",
+           operands=("trace.json",))
 # Nothing is left to judge by.
 for options in (("--warmup", "12"), ("--warmup", "99")):
     for gate in ("severity>=low", "severity>=high", "step_time.cv>0.5"):

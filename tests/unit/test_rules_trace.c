@@ -99,7 +99,11 @@ static const struct rule_case cases[] = {
 	{ "TRACE.UNRELIABLE", FIRES,
 	  "integrity.verdict damaged\nintegrity.doubt time was removed\n", NULL,
 	  "high: device times are not reliable (time was removed)" },
-	{ "TRACE.UNRELIABLE", QUIET, "integrity.verdict sound\n", NULL, "" },
+	{ "TRACE.UNRELIABLE", FIRES,
+	  "integrity.verdict sound\nsteps.overlap_count 11\nsteps.count 12\n", NULL,
+	  "high: step times are not reliable: steps overlap (marks of 11 of 12 steps end after "
+	  "the next begins)" },
+	{ "TRACE.UNRELIABLE", QUIET, "integrity.verdict sound\nsteps.overlap_count 0\n", NULL, "" },
 
 	{ "TRACE.UNLINKED", FIRES, LINKS(0.2) "integrity.unlinked_count 30\n", NULL,
 	  "med: the launch of 20.0 % of device time is not in the trace (30 of 300 device "

@@ -59,3 +59,13 @@ void tsi_judge_device_time(const struct tscope_trace *trace, struct fact_sheet *
 	if (doubt)
 		tsi_fact_unreliable(sheet, doubt);
 }
+
+void tsi_judge_step_time(const struct analysis_scope *scope, struct fact_sheet *sheet)
+{
+	bool has_overlap = tsi_steps_overlap(scope->steps);
+
+	for (size_t i = 0; scope->ranks && i < scope->rank_count; i++)
+		has_overlap |= tsi_steps_overlap(&scope->ranks[i]);
+	if (has_overlap)
+		tsi_fact_unreliable(sheet, tsi_overlap_doubt);
+}

@@ -14,4 +14,7 @@ const char *tsi_device_time_doubt(const struct tscope_trace *trace);
 /* Puts the doubt, if there is one, on a sheet. */
 void tsi_judge_device_time(const struct tscope_trace *trace, struct fact_sheet *sheet);
 
+/* Likewise that about step times of a trace whose steps overlap. */
+void tsi_judge_step_time(const struct analysis_scope *scope, struct fact_sheet *sheet);
+
 #endif

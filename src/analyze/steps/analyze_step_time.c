@@ -7,6 +7,7 @@
  */
 #include "analyze/facts.h"
 #include "analyze/shared/quantile.h"
+#include "analyze/shared/reliability.h"
 #include "analyze/shared/robust.h"
 #include "analyze/steps/step_parts.h"
 
@@ -290,6 +291,7 @@ static void fill_step_time(const struct analysis_scope *scope, struct fact_sheet
 	times_init(&times, scope->steps, tsi_sheet_scratch(out));
 	if (scope->steps->is_timeless)
 		tsi_fact_unreliable(out, tsi_timeless_doubt);
+	tsi_judge_step_time(scope, out);
 	tsi_fact_int(out, COUNT, (int64_t)times.count);
 	if (!scope->steps->is_of_trace)
 		tsi_fact_int(out, UNKNOWN_COUNT, tsi_count_unknown_times(scope->steps));

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analyze/shared/anchor.h"
+#include "analyze/shared/reliability.h"
 #include "base/sum.h"
 
 enum fact {
@@ -293,6 +294,7 @@ static void fill_budget(const struct analysis_scope *scope, struct fact_sheet *o
 	struct sums sums = { 0 };
 	bool has_devices = true;
 
+	tsi_judge_step_time(scope, out);
 	if (scope->trace && scope->trace->device_count)
 		add_devices_of_trace(&sums, scope);
 	else
