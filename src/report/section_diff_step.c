@@ -73,13 +73,27 @@ static const char *name_change(const struct panel *panel)
 		tsi_percent_words(panel, real_fact(panel, "step_change.change_ratio"), true));
 }
 
+static bool is_of_mean(const struct panel *panel)
+{
+	return strcmp(tsi_panel_text(panel, "step_change.method"), "mean") == 0;
+}
+
+/* Is the mean judged, and do typical steps say the same? Then they add nothing to it. */
+static bool is_mean_enough(const struct panel *panel)
+{
+	return is_of_mean(panel) &&
+	       strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0 &&
+	       (tsi_panel_int(panel, "step_change.typical_shift_ns") > 0) ==
+		       (tsi_panel_int(panel, "step_change.change_ns") > 0);
+}
+
 /* "; median 102.3 ms → 139.4 ms", or "" */
 static const char *name_medians(const struct panel *panel)
 {
 	struct tscope_value a = tsi_panel_value(panel, "step_change.a_p50_ns");
 	struct tscope_value b = tsi_panel_value(panel, "step_change.b_p50_ns");
 
-	if (a.kind != TSCOPE_VALUE_INT || b.kind != TSCOPE_VALUE_INT)
+	if (is_mean_enough(panel) || a.kind != TSCOPE_VALUE_INT || b.kind != TSCOPE_VALUE_INT)
 		return "";
 	return tsi_panel_print(panel, "; median %s → %s",
 			       tsi_panel_people(panel, a, TSCOPE_UNIT_NS),
@@ -89,11 +103,6 @@ static const char *name_medians(const struct panel *panel)
 static const char *direction(int64_t change_ns)
 {
 	return change_ns > 0 ? "slower" : "faster";
-}
-
-static bool is_of_mean(const struct panel *panel)
-{
-	return strcmp(tsi_panel_text(panel, "step_change.method"), "mean") == 0;
 }
 
 /* ": a typical step takes 36.1 ms to 38.0 ms more", or "" */
@@ -107,22 +116,20 @@ static const char *name_extent(const struct panel *panel)
 			       is_of_mean(panel) ? "the mean step" : "a typical step", interval);
 }
 
-/* Typical steps, where it is the mean that the extent is of: "; typical steps …", or "". */
+/* Typical steps, where they differ from the mean that is judged: "; typical steps …", or "". */
 static const char *name_typical(const struct panel *panel)
 {
 	const char *verdict = tsi_panel_text(panel, "step_change.typical_verdict");
-	int64_t change_ns = tsi_panel_int(panel, "step_change.change_ns");
 	int64_t shift_ns = tsi_panel_int(panel, "step_change.typical_shift_ns");
 
-	if (!is_of_mean(panel))
+	if (!is_of_mean(panel) || is_mean_enough(panel))
 		return "";
 	if (strcmp(verdict, "no_change") == 0 || strcmp(verdict, "same") == 0)
 		return "; typical steps did not change";
 	if (strcmp(verdict, "changed") != 0)
 		return "";
-	return tsi_panel_print(panel, "; %stypical steps got %s %s",
-			       (shift_ns > 0) == (change_ns > 0) ? "" : "but ",
-			       name_size(panel, shift_ns), direction(shift_ns));
+	return tsi_panel_print(panel, "; but typical steps got %s %s", name_size(panel, shift_ns),
+			       direction(shift_ns));
 }
 
 const char *tsi_noise_words(const struct panel *panel)

@@ -147,6 +147,18 @@ TEST(the_first_line_cannot_be_misread)
 		  "\n FASTER the mean step is 500.0 µs (5.0 %) faster, significant (p = 0.002): "
 		  "a\n typical step takes 0 ns to 900.0 µs less\n nothing else changed "
 		  "significantly\n" },
+		/* Typical steps say the same as the mean. */
+		{ tsi_put_changes,
+		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
+		  "0.002\n"
+		  "step_change.typical_verdict changed\nstep_change.typical_shift_ns 490000\n"
+		  "step_change.change_ns 500000\nstep_change.change_ratio 0.05\n"
+		  "step_change.a_p50_ns 10000000\nstep_change.b_p50_ns 10490000\n"
+		  "step_change.low_ns 100000\nstep_change.high_ns 900000\n",
+		  false,
+		  "\n SLOWER the mean step is 500.0 µs (5.0 %) slower, significant (p = 0.002):\n "
+		  "the mean step takes 100.0 µs to 900.0 µs more\n nothing else changed "
+		  "significantly\n" },
 		/* The mean one way, typical steps the other. */
 		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
