@@ -2,12 +2,19 @@
 /* TIMING.OPTIMIZER_HEAVY: updating the weights takes a share that fused kernels would not. */
 #include "rules/rule.h"
 
+#include <string.h>
+
 static void evaluate_timing_optimizer_heavy(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "step_time.phase.optimizer_ratio");
 
 	if (ratio < tsi_rule_parameter(ctx, "threshold"))
 		return;
+	if (strcmp(tsi_rule_text(ctx, "steps.boundary"), "train_batch") == 0) {
+		tsi_rule_skip(ctx, "Composer marks no optimizer: the phase is what a batch holds "
+				   "besides forward and backward");
+		return;
+	}
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_LOW, "the optimizer takes %.1f %% of the step",
 		      100 * ratio);
 	tsi_rule_detail(ctx, "%s of a step of %s",
@@ -20,7 +27,8 @@ const struct rule tsi_rule_timing_optimizer_heavy = {
 		.id = "TIMING.OPTIMIZER_HEAVY",
 		.summary = "the optimizer takes much of the step",
 		.trigger = "Fires where phase optimizer takes at least threshold of the mean "
-			   "step; low.",
+			   "step; low. Silent on Composer's traces, whose phase optimizer holds "
+			   "all that is not forward or backward.",
 		.meaning = "An update reads and writes each weight a few times. An optimizer "
 			   "that walks over the parameters one by one launches thousands of "
 			   "small kernels for it.",

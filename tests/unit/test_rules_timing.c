@@ -93,6 +93,11 @@ static const struct rule_case cases[] = {
 	  "skipped: no step with a known forward and backward time" },
 	{ "TIMING.OPTIMIZER_HEAVY", FIRES, OPTIMIZER("0.5", "50000000"), NULL,
 	  "low: the optimizer takes 50.0 % of the step (50.00 ms of a step of 100.0 ms)" },
+	{ "TIMING.OPTIMIZER_HEAVY", SKIPPED,
+	  OPTIMIZER("0.5", "50000000") "steps.boundary train_batch\n", NULL,
+	  "skipped: Composer marks no optimizer: the phase is what a batch holds besides forward "
+	  "and "
+	  "backward" },
 	{ "TIMING.OPTIMIZER_HEAVY", QUIET, OPTIMIZER("0.05", "5000000"), NULL, "" },
 	{ "TIMING.OPTIMIZER_HEAVY", AT, OPTIMIZER("0.15", "15000000"), NULL,
 	  "low: the optimizer takes 15.0 % of the step" },
