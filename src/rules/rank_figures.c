@@ -5,6 +5,7 @@
  */
 #include "rules/rank_figures.h"
 
+#include "base/scaled_text.h"
 #include "base/sum.h"
 #include "rules/budget_share.h"
 
@@ -204,12 +205,76 @@ void tsi_describe_waiting(struct rule_context *ctx, const struct comm_shares *co
 
 #define READ_TOGETHER "read all ranks together (tscope report DIR) to see who waits for whom"
 
+#define SIZES "collectives.by_size"
+
+/* Over the slowest of links: 1 GB/s, each byte twice (all-reduce), and 0.5 ms a message. */
+static double longest_transfer_ns(double bytes)
+{
+	return 500000 + 2 * bytes;
+}
+
+/*
+ * A message of devices that takes ten times as long has waited; those of the host (gloo) may lack a
+ * core. Fewer times may be several messages that
+ * NCCL joins, of which the trace has the size of one.
+ */
+static double sure_wait_ns(const struct rule_context *ctx, size_t row)
+{
+	struct tscope_value on_host = tsi_rule_cell(ctx, SIZES, row, "on_host");
+	double transfer_ns =
+		longest_transfer_ns(tsi_rule_cell_real(ctx, SIZES, row, "message_bytes"));
+	double longest_ns = tsi_rule_cell_real(ctx, SIZES, row, "max_ns");
+	double all_ns = transfer_ns * tsi_rule_cell_real(ctx, SIZES, row, "count");
+
+	if ((on_host.kind == TSCOPE_VALUE_FLAG && on_host.flag) ||
+	    !(longest_ns >= 10 * transfer_ns))
+		return 0;
+	return fmax(longest_ns - transfer_ns,
+		    tsi_rule_cell_real(ctx, SIZES, row, "total_ns") - all_ns);
+}
+
+struct sure_wait tsi_sure_wait(const struct rule_context *ctx, const struct comm_shares *comm)
+{
+	struct sure_wait wait = { 0 };
+	double most_ns = 0, sum_ns = 0;
+
+	if (comm->is_known || tsi_rule_has(ctx, "distributed.mean_comm_fraction"))
+		return wait;
+	for (size_t row = 0; row < tsi_rule_rows(ctx, SIZES); row++) {
+		double wait_ns = sure_wait_ns(ctx, row);
+		sum_ns += wait_ns;
+		if (wait_ns > most_ns) {
+			most_ns = wait_ns;
+			wait.row = row;
+		}
+	}
+	wait.part = sum_ns / tsi_rule_real(ctx, "collectives.total_ns");
+	wait.is_most = wait.part >= 0.5;
+	return wait;
+}
+
+static void describe_sure_wait(struct rule_context *ctx, const struct sure_wait *wait)
+{
+	double bytes = tsi_rule_cell_real(ctx, SIZES, wait->row, "message_bytes");
+	double longest_ns = tsi_rule_cell_real(ctx, SIZES, wait->row, "max_ns");
+
+	tsi_rule_detail(
+		ctx, "at least %.0f %% of it waits for other ranks: %s of %s takes up to %s",
+		floor(100 * wait->part), tsi_rule_cell_text(ctx, SIZES, wait->row, "kind"),
+		tsi_scaled_text(bytes, QUANTITY_SIZE).chars, tsi_time_text(longest_ns).chars);
+}
+
 void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm)
 {
+	struct sure_wait wait = tsi_sure_wait(ctx, comm);
+
 	if (comm->is_known || tsi_rule_has(ctx, "distributed.mean_comm_fraction"))
 		return;
-	tsi_rule_detail(ctx,
-			"one rank's trace cannot separate waiting for slower ranks from transfer");
+	if (wait.is_most)
+		describe_sure_wait(ctx, &wait);
+	else
+		tsi_rule_detail(ctx, "one rank's trace cannot separate waiting for slower ranks "
+				     "from transfer");
 	tsi_rule_advice_for(ctx, ADVICE_TRAINING,
 			    READ_TOGETHER "; what remains is transfer: overlap it with backward, "
 					  "send less (bf16, no_sync between accumulated batches), "

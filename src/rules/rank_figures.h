@@ -56,9 +56,19 @@ double tsi_comm_percent(const struct comm_shares *comm, double share);
 /* Says how long ranks wait for slower ones besides, if it is worth naming. */
 void tsi_describe_waiting(struct rule_context *ctx, const struct comm_shares *comm);
 
+/* Time of one rank's collectives beyond that which their sizes need over any link. */
+struct sure_wait {
+	double part; /* of all their time */
+	bool is_most;
+	size_t row; /* of collectives.by_size: the size that waits longest */
+};
+
+/* Nothing where several ranks were read, which say how long each waits. */
+struct sure_wait tsi_sure_wait(const struct rule_context *ctx, const struct comm_shares *comm);
+
 /*
- * If only one rank was read, which cannot separate waiting from transfer: says so, and advises to
- * read all ranks first.
+ * If only one rank was read, which separates waiting from transfer at best in part: says so, and
+ * advises to read all ranks first.
  */
 void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm);
 

@@ -19,9 +19,10 @@ static void evaluate_dist_exposed_comm(struct rule_context *ctx)
 
 	if (comm.moving < tsi_rule_parameter(ctx, "threshold"))
 		return;
-	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving), "%.1f %% of device time is exposed %s",
-		      100 * comm.moving,
-		      tsi_is_worth_naming(comm.waiting) ? "transfer" : "communication");
+	tsi_rule_fire(ctx, tsi_rule_grade(ctx, comm.moving),
+		      "%.1f %% of device time is exposed %s%s", 100 * comm.moving,
+		      tsi_is_worth_naming(comm.waiting) ? "transfer" : "communication",
+		      tsi_sure_wait(ctx, &comm).is_most ? ", mostly waiting for other ranks" : "");
 	tsi_rule_detail(ctx, "%s of communication in the trace, %.1f %% of it overlapped",
 			tsi_rule_time(ctx, "overlap.comm_ns").chars,
 			100 * tsi_rule_real(ctx, "overlap.overlap_ratio"));
@@ -59,7 +60,9 @@ const struct rule tsi_rule_dist_exposed_comm = {
 			   "Where one rank is known to be late, only as much counts as that rank "
 			   "has: what the others have more would be hidden if it were on time. "
 			   "What stages of a pipeline send each other is left to "
-			   "DIST.PIPELINE_BUBBLE.",
+			   "DIST.PIPELINE_BUBBLE. In one rank's trace, NCCL's collectives that "
+			   "take ten times what 1 GB/s and 0.5 ms a message allow have waited for "
+			   "others; the title says so where it is most of them.",
 		.meaning = "Communication behind compute is free; the rest makes each step "
 			   "longer.",
 		.advice = "with DDP tune bucket_cap_mb, set gradient_as_bucket_view=True and "

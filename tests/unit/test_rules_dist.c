@@ -65,6 +65,10 @@
 	"what_if.ideal_network_gain_ns " network "\n"
 #define STEP_50_MS "step_time.mean_ns 50000000\n"
 
+#define MESSAGES(max_ns, total_ns, all_ns)                                                         \
+	"collectives.total_ns " all_ns "\ncollectives.by_size kind=all_reduce "                    \
+	"message_bytes=1000000 count=2 max_ns=" max_ns " total_ns=" total_ns "\n"
+
 static const struct rule_case cases[] = {
 	{ "DIST.STRAGGLER", FIRES, STEPS SLOW("5", "0.04", "4000000") COST("4000000", "0.04"), NULL,
 	  "med: rank 5 computes 4.0 % longer than the others; fixing it saves 4.000 ms per step "
@@ -247,6 +251,25 @@ static const struct rule_case cases[] = {
 	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in the "
 	  "trace, 75.0 % of it overlapped; one rank's trace cannot separate waiting for slower "
 	  "ranks from transfer) [15000000 ns]" },
+	/* 2 x 1,000,000 ns and 0.5 ms a message: from 25 ms on one has waited. */
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") MESSAGES("25000000", "26000000", "42000000"),
+	  NULL,
+	  "high: 30.0 % of device time is exposed communication, mostly waiting for other ranks "
+	  "(40.00 ms of communication in the trace, 75.0 % of it overlapped; at least 53 % of it "
+	  "waits for other ranks: all_reduce of 977 KiB takes up to 25.00 ms)" },
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") MESSAGES("24999999", "26000000", "42000000"),
+	  NULL, "high: 30.0 % of device time is exposed communication (" },
+	/* The others are faster than that: 27 less 2 x 2.5 ms, or 22.5 of the longest. */
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") MESSAGES("25000000", "27000000", "45000000"),
+	  NULL, "high: 30.0 % of device time is exposed communication, mostly" },
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") MESSAGES("25000000", "27000000", "45000001"),
+	  NULL, "high: 30.0 % of device time is exposed communication (" },
+	{ "DIST.EXPOSED_COMM", AT, EXPOSED("0.3") MESSAGES("25000000", "28000000", "45000001"),
+	  NULL, "high: 30.0 % of device time is exposed communication, mostly" },
+	/* gloo's may lack a core. */
+	{ "DIST.EXPOSED_COMM", AT,
+	  EXPOSED("0.3") MESSAGES("25000000", "26000000 on_host=yes", "42000000"), NULL,
+	  "high: 30.0 % of device time is exposed communication (" },
 	{ "DIST.EXPOSED_COMM", FIRES, EXPOSED("0.3"), NULL,
 	  "high: 30.0 % of device time is exposed communication (40.00 ms of communication in the "
 	  "trace, 75.0 % of it overlapped; one rank's trace cannot separate waiting for slower "
