@@ -3,9 +3,10 @@
  * Findings that only one side has, or that are graver on one. A finding merged into another one
  * still counts as present: merging makes it neither new nor gone.
  *
- * A finding may be new or gone though hardly anything changed: a share of 5.1 % passes a threshold
- * of 5 % that 4.9 % stay below, and the same time is a smaller share of a slower step. Then the
- * other side is tried with other thresholds, and what it says is put beside the finding.
+ * A finding may be new, gone or of another severity though hardly anything changed: a share of
+ * 5.1 % passes a threshold of 5 % that 4.9 % stay below, and the same time is a smaller share of a
+ * slower step. Then the other side is tried, with other thresholds where it is silent, and what it
+ * says is put beside the finding.
  */
 #include "analyze/facts.h"
 #include "base/arena.h"
@@ -30,8 +31,9 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	X(LIST_TITLE, "title", TEXT, "of B; of A where it is gone")                                \
 	X(LIST_GAIN_NS, "gain_ns", NS, "as in findings")                                           \
 	X(LIST_SIMILAR, "similar", TEXT,                                                           \
-	  "of a new or gone one whose time or size is within 10 % on both sides: what the other "  \
-	  "side, which just misses the threshold, would say; absent: it changed by more")
+	  "where its time or size is within 10 % on both sides, and it is only on one or of "      \
+	  "another severity: what the other side says, or would say if it did not just miss the "  \
+	  "threshold; absent: it changed by more")
 
 TSI_FACT_LIST(enum list_column, list_columns, LIST_COLUMNS);
 
@@ -102,6 +104,17 @@ static const char *find_similar(const struct tscope_diagnosis *firing,
 	return NULL;
 }
 
+/* Likewise where the rule fires on both sides: the title of A, or NULL. */
+static const char *find_as_long(const struct tscope_diagnosis *a, const struct tscope_diagnosis *b,
+				const struct tscope_rule_def *rule, struct arena *arena)
+{
+	struct rule_trial earlier = tsi_diagnosis_try(a, rule, 1, arena);
+	struct rule_trial now = tsi_diagnosis_try(b, rule, 1, arena);
+
+	return earlier.ns > 0 && now.ns > 0 && are_similar(earlier.ns, now.ns) ? earlier.title
+									       : NULL;
+}
+
 static bool explains(const struct tscope_finding *finding, const struct tscope_rule_def *rule)
 {
 	bool is_reported = finding->rule == rule;
@@ -157,6 +170,8 @@ static struct changed against_a(const struct tscope_diagnosis *a, const struct t
 	}
 	changed.severities[TSCOPE_SIDE_A] = tscope_severity_name(earlier.severity);
 	changed.change = compare(earlier.severity, finding.severity);
+	if (changed.change != CHANGE_SAME)
+		changed.similar = find_as_long(a, b, finding.rule, arena);
 	return changed;
 }
 

@@ -419,7 +419,7 @@ void tsi_section_reproducibility(const struct panel *panel)
 
 /* ---- findings ---- */
 
-/* Kinds of changes of findings; a new one or one that is gone may be similar to the other side. */
+/* Kinds of changes of findings; all but the last may be similar to the other side. */
 static const struct {
 	const char *change, *word;
 	enum doc_tone tone;
@@ -443,12 +443,15 @@ const char *tsi_finding_change(const struct change *finding)
 static const char *name_similar(const struct panel *panel, const struct change *finding)
 {
 	const char *title = tsi_change_text(finding, "similar");
+	bool is_gone = tsi_change_is(finding, "change", "gone");
 
-	return *title == '\0'
-		       ? ""
-		       : tsi_panel_print(panel, "; about as much in %s, short of the threshold: %s",
-					 tsi_change_is(finding, "change", "new") ? "A" : "B",
-					 title);
+	if (*title == '\0')
+		return "";
+	return tsi_panel_print(panel, "; about as much in %s%s: %s", is_gone ? "B" : "A",
+			       is_gone || tsi_change_is(finding, "change", "new")
+				       ? ", short of the threshold"
+				       : "",
+			       title);
 }
 
 static void put_finding(const struct panel *panel, const struct change *finding)

@@ -115,6 +115,16 @@ TEST(test_similar)
 		{ STEPS("0.26", "26000000", "0", "0.1", "100000000"),
 		  STEPS("0.23", "23300000", "0", "0.1", "100000000"),
 		  "gone TIMING.DATALOADER_BOUND -\n" },
+		/* High from 0.4 on. */
+		{ STEPS("0.39", "39000000", "0", "0.1", "100000000"),
+		  STEPS("0.42", "42000000", "0", "0.1", "100000000"),
+		  "worse TIMING.DATALOADER_BOUND waiting for data takes 39.0 % of the step\n" },
+		{ STEPS("0.42", "42000000", "0", "0.1", "100000000"),
+		  STEPS("0.39", "39000000", "0", "0.1", "100000000"),
+		  "better TIMING.DATALOADER_BOUND waiting for data takes 42.0 % of the step\n" },
+		{ STEPS("0.35", "35000000", "0", "0.1", "100000000"),
+		  STEPS("0.42", "42000000", "0", "0.1", "100000000"),
+		  "worse TIMING.DATALOADER_BOUND -\n" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
