@@ -6,6 +6,7 @@
 #include "report/section.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* "block 17 of 36 takes 1.200 ms, 1.4x the median, mostly in gemm (longer kernels)" */
 static void put_odd_blocks(const struct panel *panel)
@@ -225,13 +226,13 @@ void tsi_section_attribution(const struct panel *panel)
 		{ "share", "host_share_ratio", 8 },
 	};
 	const char *under = tsi_panel_text(panel, "attribution.under");
+	const char *by = tsi_panel_text(panel, "attribution.by");
 	bool has_device = tsi_panel_int(panel, "attribution.device_ns") > 0;
 
 	if (!tsi_panel_has(panel, "attribution.by"))
 		return;
 	tsi_panel_title(panel, DOC_INFO, "attribution", "ATTRIBUTION", "%s time by %s%s%.200s",
-			has_device ? "device" : "host", tsi_panel_text(panel, "attribution.by"),
-			*under ? ", in " : "", under);
+			has_device ? "device" : "host", by, *under ? ", in " : "", under);
 	if (*under && tsi_panel_int(panel, "attribution.match_count") == 0)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL,
 			     "no module or function is called so: names are those of --show "
@@ -240,6 +241,10 @@ void tsi_section_attribution(const struct panel *panel)
 		tsi_doc_line(panel->doc, DOC_NOTE, DOC_PLAIN, NULL, "%s of %s",
 			     tsi_panel_number(panel, "attribution.under_ns"),
 			     tsi_panel_number(panel, "attribution.device_ns"));
+	put_unlinked(panel, "attribution.unlinked_ns",
+		     strcmp(by, "module") == 0   ? "(outside modules)"
+		     : strcmp(by, "source") == 0 ? "(outside the user's code)"
+						 : "(none)");
 	if (has_device)
 		tsi_panel_paths(panel, "attribution.rows", columns, TSI_COUNT_OF(columns));
 	else

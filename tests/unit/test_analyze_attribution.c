@@ -21,7 +21,7 @@ static void add_frame(struct test_trace *t, const char *name, int64_t start_ns, 
 
 /*
  * Net [0, 800) has two blocks with a Linear each, which launches 100 and 30 ns of "gemm" in aten::mm
- * [+10, +30), and by itself an aten::add of 7 ns; a copy of 5 ns is outside. The step ends at 1000.
+ * [+10, +30), and by itself an aten::add of 7 ns; a copy of 5 ns has no launch. The step ends at 1000.
  */
 static struct analyzed *analyze_by(enum tscope_grouping by, const char *under)
 {
@@ -47,7 +47,7 @@ static struct analyzed *analyze_by(enum tscope_grouping by, const char *under)
 	test_call(t, "cudaLaunchKernel", MAIN, 502, 2, 3);
 	test_kernel(t, "elementwise_kernel", 0, 7, 510, 7, 3);
 	test_call(t, "cudaMemcpyAsync", MAIN, 850, 2, 4);
-	test_memcpy(t, "Memcpy DtoH (Device -> Pinned)", 0, 7, 860, 5, 4, 64);
+	test_memcpy(t, "Memcpy DtoH (Device -> Pinned)", 0, 7, 860, 5, 99, 64);
 	struct analyzed *a = analyze(t);
 	tscope_analysis_free(a->analysis);
 	assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, &options, NULL),
@@ -78,6 +78,8 @@ TEST(each_grouping)
 		check_table(a, "attribution.rows: name device_ns event_count host_ns",
 			    cases[i].rows);
 		check_facts(a, "attribution: under match_count device_ns under_ns", "- - 142 142");
+		check_facts(a, "attribution: unlinked_ns",
+			    cases[i].by <= TSCOPE_BY_OPERATOR ? "5" : "-");
 		analyzed_free(a);
 	}
 }

@@ -18,6 +18,8 @@
 	X(DEVICE_NS, "device_ns", NS,                                                              \
 	  "sum of the durations of device events launched in the steps that count")                \
 	X(UNDER_NS, "under_ns", NS, "of it, launched in them; the rows sum to it")                 \
+	X(UNLINKED_NS, "unlinked_ns", NS,                                                          \
+	  "of the row (none) or (outside ...), of device events without a launch in the trace")    \
 	X(HOST_NS, "host_ns", NS, "time of threads that the rows sum to, where it is known by them")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
@@ -293,6 +295,8 @@ static void put_rows(const struct attribution *a, struct fact_sheet *out)
 		return;
 	tsi_fact_int(out, DEVICE_NS, a->device_ns);
 	tsi_fact_int(out, UNDER_NS, tsi_place_device_ns(&all));
+	if (a->by <= TSCOPE_BY_OPERATOR)
+		tsi_fact_int(out, UNLINKED_NS, a->sums[0].unlinked_ns);
 }
 
 static size_t count_keys(const struct attribution *a)
