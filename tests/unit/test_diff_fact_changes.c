@@ -86,9 +86,9 @@ TEST(sums_are_known)
 		   "loop_total_ns data_parallel_count data_parallel_total_ns\n"
 		   "blocks: device_ns repeated_ns\n"
 		   "modules: call_count repeated_count device_ns outside_ns outside_backward_ns "
-		   "host_ns host_outside_ns\n"
-		   "sources: device_ns outside_ns host_ns host_outside_ns\n"
-		   "attribution: match_count device_ns under_ns host_ns\n"
+		   "unlinked_ns host_ns host_outside_ns\n"
+		   "sources: device_ns outside_ns unlinked_ns host_ns host_outside_ns\n"
+		   "attribution: match_count device_ns under_ns unlinked_ns host_ns\n"
 		   "attention: softmax_count scores_total_ns softmax_total_ns "
 		   "products_total_ns\n");
 	check_list(is_total, TSCOPE_TOTAL_TIMED,
