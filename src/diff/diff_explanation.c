@@ -55,7 +55,9 @@ TSI_FACT_LIST(enum line_column, line_columns, LINE_COLUMNS);
 	X(PART_LINE, "line", TEXT, "in which it is")                                               \
 	X(PART_KIND, "kind", TEXT, "as in breakdown.parts")                                        \
 	X(PART_PART, "part", TEXT, "what; names of B where both have one")                         \
-	X(PART_CHANGE, "change", TEXT, "new, gone, replaced, slower, faster, same")                \
+	X(PART_CHANGE, "change", TEXT,                                                             \
+	  "new, gone, replaced, slower, faster, same; of exposed communication less_hidden or "    \
+	  "more_hidden where that is for its overlap with compute, not for its length")            \
 	X(PART_A_PART, "a_part", TEXT, "its name in A where that differs; several joined by +")    \
 	X(PART_A_NS, "a_ns", NS, "of the mean step of A")                                          \
 	X(PART_B_NS, "b_ns", NS, "and of B")                                                       \

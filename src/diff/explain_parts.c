@@ -6,10 +6,12 @@
  */
 #include "diff/explain_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/lookup.h"
+#include "diff/comparison.h"
 #include "diff/work_names.h"
 
 /* ---- lines ---- */
@@ -236,6 +238,7 @@ struct matching {
 	struct launcher_names launchers[TSCOPE_SIDE_COUNT];
 	struct group groups[TSCOPE_SIDE_COUNT]; /* those at hand */
 	struct work_item *items[TSCOPE_SIDE_COUNT];
+	double overlap_ratios[TSCOPE_SIDE_COUNT]; /* of communication; NAN: not known */
 };
 
 static void name_items(struct matching *matching, enum tscope_side side)
@@ -252,10 +255,32 @@ static void name_items(struct matching *matching, enum tscope_side side)
 	}
 }
 
-static const char *change_of(const struct work_pair *pair, const struct explained_part *part)
+/*
+ * Is more communication exposed because less of it overlaps with compute, rather than because it
+ * takes longer? exposed = comm * (1 - overlap): the larger of the two factors' shares decides. A
+ * part that one side has is none of these, unless all communication of the other was hidden.
+ */
+static bool is_by_overlap(const struct matching *matching, const struct explained_part *part)
+{
+	double a = matching->overlap_ratios[TSCOPE_SIDE_A];
+	double b = matching->overlap_ratios[TSCOPE_SIDE_B];
+
+	if (strcmp(matching->step->lines[part->line].name, "exposed_comm") != 0)
+		return false;
+	double a_ns = a < 1 ? (double)part->ns[TSCOPE_SIDE_A] / (1 - a) : 0;
+	double b_ns = b < 1 ? (double)part->ns[TSCOPE_SIDE_B] / (1 - b) : 0;
+	a_ns = a < 1 ? a_ns : b_ns; /* all is hidden, so how long it takes is not known */
+	b_ns = b < 1 ? b_ns : a_ns;
+	return fabs((a - b) * (a_ns + b_ns) / 2) > fabs((b_ns - a_ns) * (1 - (a + b) / 2));
+}
+
+static const char *change_of(const struct matching *matching, const struct work_pair *pair,
+			     const struct explained_part *part)
 {
 	int64_t a_ns = part->ns[TSCOPE_SIDE_A], b_ns = part->ns[TSCOPE_SIDE_B];
 
+	if (b_ns != a_ns && is_by_overlap(matching, part))
+		return b_ns > a_ns ? "less_hidden" : "more_hidden";
 	/* A part without a name is the rest of a line: neither new nor gone. */
 	if (part->name && pair->a_count == 0)
 		return "new";
@@ -327,7 +352,7 @@ static void add_pair(struct matching *matching, const struct work_pairs *pairs,
 	part->a_name = a_name && b_name && strcmp(a_name, b_name) != 0 ? a_name : NULL;
 	part->ns[TSCOPE_SIDE_A] = sum_of_side(matching, &a);
 	part->ns[TSCOPE_SIDE_B] = sum_of_side(matching, &b);
-	part->change = change_of(pair, part);
+	part->change = change_of(matching, pair, part);
 	part->is_lone = pair->a_count == 0 || pair->b_count == 0;
 	part->is_joined = pair->a_count > 1 || pair->b_count > 1;
 }
@@ -391,6 +416,9 @@ void tsi_explain_parts(struct explained_step *step,
 	for (size_t side = 0; side < TSCOPE_SIDE_COUNT; side++) {
 		read_side(&matching.sides[side], step, (enum tscope_side)side, ranks[side],
 			  scratch);
+		if (!tsi_diff_number(tsi_lookup(ranks[side], "overlap.overlap_ratio"),
+				     &matching.overlap_ratios[side]))
+			matching.overlap_ratios[side] = NAN;
 		matching.items[side] = tsi_arena_new(scratch, matching.sides[side].count,
 						     sizeof(*matching.items[side]));
 	}

@@ -21,7 +21,7 @@ struct explained_part {
 	const char *kind;
 	const char *name;   /* of B, or of A where that has it alone; NULL: what nothing names */
 	const char *a_name; /* where it differs, or NULL */
-	const char *change; /* "new", "gone", "replaced", "slower", "faster", "same" */
+	const char *change; /* "new", "gone", "replaced", "slower", "less_hidden" … */
 	int64_t ns[TSCOPE_SIDE_COUNT];
 	bool is_lone, is_joined; /* only one side has it; several kernels are one part */
 	unsigned certainty;      /* enum certainty, once judged (explain_certainty.h) */

@@ -357,7 +357,7 @@ static const char *const read_analyzers[] = {
 	"steps",       "step_time",  "series",         "budget",          "breakdown",
 	"idle",        "kernels",    "operators",      "modules",         "memory",
 	"snapshot",    "provenance", "memory_stats",   "memory_timeline", "scalars",
-	"convergence", "inference",  "memory_tracker", "host_memory",
+	"convergence", "inference",  "memory_tracker", "host_memory",     "overlap",
 };
 
 /* Tables of a rank that comparisons read. */

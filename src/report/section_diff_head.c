@@ -64,13 +64,17 @@ struct operator_time {
 	const char *table, *tag, *a, *b, *change;
 };
 
-/* 0 of an operator whose host time is a call, which mostly waits for the device. */
+/*
+ * 0 of an operator whose host time is a call, which mostly waits for the device, and of what is in
+ * no module.
+ */
 static int64_t size_of(const struct change *row, const char *column)
 {
 	int64_t change_ns = tsi_change_int(row, column);
 	bool is_host = strcmp(column, "change_ns") == 0;
 
-	if (is_host && tsi_change_cell(row, "call_ratio").real > most_in_calls)
+	if ((is_host && tsi_change_cell(row, "call_ratio").real > most_in_calls) ||
+	    tsi_change_is(row, "name", "(outside modules)"))
 		return 0;
 	return change_ns > INT64_MIN ? imaxabs(change_ns) : INT64_MAX;
 }

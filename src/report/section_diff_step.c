@@ -295,7 +295,8 @@ static void name_part(const struct panel *panel, const struct line_parts *parts,
 							count > 2 ? "s" : "")
 				      : "";
 	if (is_whole(parts)) {
-		tsi_panel_append(panel, &explanation->rest, ", %.40s", word);
+		tsi_panel_append(panel, &explanation->rest, ", %.40s",
+				 tsi_panel_spaced(panel, word));
 		return;
 	}
 	tsi_panel_append(
@@ -377,7 +378,7 @@ static void put_explaining_line(const struct panel *panel, const struct change *
 
 	if (is_part_worth(panel, &parts) && (!has_cause || is_at_fault(&cause, &parts.largest)))
 		name_part(panel, &parts, &node.explanation);
-	else if (has_cause)
+	else if (has_cause && !tsi_change_is(line, "line", tsi_change_text(&cause, "cause")))
 		name_cause(panel, &cause, parts.change_ns, &node.explanation);
 	(void)tsi_doc_add(panel->doc, &node);
 }

@@ -50,7 +50,8 @@ static void put_part(const struct panel *panel, struct doc_changes *changes,
 		put_times(panel, changes, part,
 			  &(struct doc_change){ .name = *name != '\0' ? name : "the rest",
 						.indent = PART_INDENT,
-						.word = tsi_change_text(part, "change") });
+						.word = tsi_panel_spaced(
+							panel, tsi_change_text(part, "change")) });
 
 	if (*a_name != '\0')
 		tsi_doc_change_note(panel->doc, line, "in place of ", a_name);

@@ -107,7 +107,7 @@ def check_part(facts, truth):
     if truth["parts"] and names != [sorted(side) for side in truth["parts"]]:
         yield f"first part {names}, not {truth['parts']}"
     expected = {"kernel_slower": ("kernel", {"slower"}), "kernel_split": ("kernel", {"replaced"}),
-                "comm_exposed": ("collective", {"slower", "new"}),
+                "comm_exposed": ("collective", {"less_hidden"}),
                 "loader_stall": ("loader", {"slower"}), "rank_slow": ("kernel", {"slower"}),
                 "ragged_last": ("kernel", {"slower"}), "cold_first": ("kernel", {"slower"}),
                 "host_python": ("operator", {"slower"}),

@@ -147,6 +147,43 @@ TEST(means_sum_exactly)
 	});
 }
 
+/*
+ * Communication of 20 and 40 ns is exposed by 10 ns: 10 more for half of 40, or for all of 20; where
+ * nothing was exposed only the overlap can have changed.
+ */
+TEST(exposed_communication_is_longer_or_less_hidden)
+{
+#define EXPOSED(time, comm, ratio)                                                                 \
+	"series.steps step=1 time_ns=" time                                                        \
+	"\n" BUDGET("1", "50", comm,                                                               \
+		    "0") "overlap.overlap_ratio " ratio                                            \
+			 "\nbreakdown.step_count 1\n" PART("compute", "kernel", "gemm", "50")      \
+				 PART("exposed_comm", "collective", "all_reduce", comm)
+	static const struct {
+		const char *a, *b, *change;
+	} cases[] = {
+		{ EXPOSED("60", "10", "0.5"), EXPOSED("70", "20", "0.5"), "slower" },
+		{ EXPOSED("70", "20", "0.5"), EXPOSED("60", "10", "0.5"), "faster" },
+		{ EXPOSED("60", "10", "0.5"), EXPOSED("70", "20", "0.0"), "less_hidden" },
+		{ EXPOSED("70", "20", "0.0"), EXPOSED("60", "10", "0.5"), "more_hidden" },
+		/* 20 to 40 ns at 0.5 to 0.4: 11 for the length, 3 for the overlap; the next is the reverse. */
+		{ EXPOSED("60", "10", "0.5"), EXPOSED("74", "24", "0.4"), "slower" },
+		{ EXPOSED("60", "10", "0.5"), EXPOSED("70", "20", "0.2"), "less_hidden" },
+		{ EXPOSED("50", "0", "1.0"), EXPOSED("70", "20", "0.0"), "less_hidden" },
+		{ EXPOSED("60", "10", "0.5"), EXPOSED("60", "10", "0.2"), "same" },
+	};
+#undef EXPOSED
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct compared *c = compare(cases[i].a, cases[i].b);
+		char expected[80];
+		snprintf(expected, sizeof(expected), "exposed_comm %s\ncompute same\n",
+			 cases[i].change);
+		check_table(&c->result, "explanation.parts: line change", expected);
+		compared_free(c);
+	}
+}
+
 /* The rank's own records are of other steps than its trace. */
 TEST(what_the_trace_does_not_hold_is_outside)
 {
