@@ -25,6 +25,7 @@ enum {
 	QUEUE_LENGTH = 512,       /* outstanding launches that fill a queue */
 	WAIT_BEFORE_NS = 1000000, /* a stream began to wait for the host this long ago */
 	REFILL_NS = 1000000,      /* a host that takes longer to launch again has work of its own */
+	WAIT_NS = 1000,           /* shorter waits are for nothing */
 	BUSY_PCT = 90, /* of a wait that another device's work must cover to explain it */
 	/*
 	 * No process drives more. Each gap of a device is divided over the host's spans, so that
@@ -117,7 +118,7 @@ static bool is_other_busy(struct budget_walk *walk, struct interval wait)
 								&timeline->scratch);
 	}
 	int64_t busy_ns = tsi_intervals_within(&devices->busy, wait.start_ns, wait.end_ns);
-	return busy_ns >= (wait.end_ns - wait.start_ns) / 100 * BUSY_PCT;
+	return (double)busy_ns >= (double)(wait.end_ns - wait.start_ns) * BUSY_PCT / 100;
 }
 
 /* ---- before the launch --------------------------------------------------------------- */
@@ -139,7 +140,8 @@ static enum idle_cause cause_before(struct budget_walk *walk, const struct gap *
 	const struct tscope_trace *trace = walk->timeline->trace;
 	int64_t length_ns = piece.end_ns - piece.start_ns;
 
-	if ((cause == IDLE_SYNC || cause == IDLE_BLOCKING_COPY) && is_other_busy(walk, piece))
+	if ((cause == IDLE_SYNC || cause == IDLE_BLOCKING_COPY) && length_ns >= WAIT_NS &&
+	    is_other_busy(walk, piece))
 		return IDLE_DEPENDENCY;
 	if ((cause == IDLE_STARTUP || cause == IDLE_OP_STALL) && length_ns >= LONG_NS &&
 	    is_compiled_late(tsi_span_name(trace, gap->event)) &&
