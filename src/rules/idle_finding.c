@@ -3,6 +3,7 @@
 #include "rules/idle_finding.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +15,10 @@
 
 #define CULPRITS "idle.culprits"
 #define GAPS "idle.gaps"
+#define STEPS "steps.list"
 #define CALLERS "sources.callers"
 
-enum { SHOWN_CULPRITS = 2, CULPRIT_CHARS = 80 };
+enum { SHOWN_CULPRITS = 2, CULPRIT_CHARS = 80, FEWEST_STEPS = 3 };
 
 struct caller_text {
 	char chars[160];
@@ -310,6 +312,48 @@ bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *cla
 	return longest_gap_ns(ctx, claim) > all_ns / 2;
 }
 
+/* Duration of the claimed gaps of a row's step that are among the longest of all. */
+static double gaps_of_step_ns(const struct rule_context *ctx, const struct idle_claim *claim,
+			      size_t of)
+{
+	int64_t step = cell_number(ctx, of, "step");
+	double sum_ns = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
+		if (is_claimed_gap(ctx, claim, row) && cell_number(ctx, row, "step") == step)
+			sum_ns += tsi_rule_cell_real(ctx, GAPS, row, "duration_ns");
+	return sum_ns;
+}
+
+/* Gaps are of all steps, shares of those that no mark leaves out. */
+static bool is_counted_step(const struct rule_context *ctx, int64_t step)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, STEPS); row++)
+		if (tsi_rule_cell(ctx, STEPS, row, "step").integer == step)
+			return *tsi_rule_cell_text(ctx, STEPS, row, "mark") == '\0';
+	return false;
+}
+
+struct step_text tsi_main_step(const struct rule_context *ctx, const struct idle_claim *claim)
+{
+	double all_ns =
+		tsi_idle_claim_share(ctx, claim) * tsi_rule_real(ctx, "budget.wall_total_ns");
+	struct step_text text = { "" };
+
+	if (tsi_rule_int(ctx, "step_time.count") < FEWEST_STEPS ||
+	    strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") == 0)
+		return text;
+	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++) {
+		int64_t step = cell_number(ctx, row, "step");
+		if (!is_claimed_gap(ctx, claim, row) ||
+		    gaps_of_step_ns(ctx, claim, row) <= all_ns / 2 || !is_counted_step(ctx, step))
+			continue;
+		snprintf(text.chars, sizeof(text.chars), ", most of it in step %" PRId64, step);
+		break;
+	}
+	return text;
+}
+
 /* The longest gaps of the causes; the first says what the finding is about. */
 static void describe_gaps(struct rule_context *ctx, const struct idle_claim *claim)
 {
@@ -355,8 +399,8 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
 		return false;
 	size_t caller;
 	struct caller_text text = describe_caller(ctx, claim, &caller);
-	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%s%.1f %% of the step%s%s", before, 100 * share,
-		      behind, text.chars);
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%s%.1f %% of the step%s%s%s", before, 100 * share,
+		      behind, text.chars, tsi_main_step(ctx, claim).chars);
 	if (caller != SIZE_MAX)
 		put_caller(ctx, caller);
 	tsi_describe_idle(ctx, claim);

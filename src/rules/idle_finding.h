@@ -51,6 +51,13 @@ bool tsi_reads_number(const char *op);
  */
 bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause);
 
+struct step_text {
+	char chars[48];
+};
+
+/* ", most of it in step 12" where one of several steps has more than half of it, else "". */
+struct step_text tsi_main_step(const struct rule_context *ctx, const struct idle_claim *claim);
+
 /* Is the longest gap of a claim half of its idle time in a mean step? Then it is in one place. */
 bool tsi_is_long_gap(const struct rule_context *ctx, const struct idle_claim *claim);
 

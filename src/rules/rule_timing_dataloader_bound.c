@@ -40,7 +40,8 @@ static void evaluate_timing_dataloader_bound(struct rule_context *ctx)
 	if (!(share >= tsi_rule_parameter(ctx, "idle")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
-		      "the device waits for the data loader for %.1f %% of the step", 100 * share);
+		      "the device waits for the data loader for %.1f %% of the step%s", 100 * share,
+		      tsi_main_step(ctx, &data_claim).chars);
 	tsi_describe_idle(ctx, &data_claim);
 	if (strstr(tsi_main_culprit(ctx, &data_claim), "_SingleProcessDataLoaderIter"))
 		tsi_rule_advice(ctx, no_workers_advice);

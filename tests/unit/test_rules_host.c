@@ -58,6 +58,15 @@
 	"sources.callers name=cudaStreamSynchronize op=aten::_local_scalar_dense kind=sync "       \
 	"source='lib/" file "(12): step' module=Net.Head share_ratio=" #ratio "\n"
 
+#define PYTHON_IN(steps, mark, ns)                                                                 \
+	"step_time.mean_ns 100000000\nbudget.wall_total_ns 300000000\nbudget.step_count 3\n"       \
+	"idle.python_ns 28000000\nstep_time.count " steps "\n"                                     \
+	"steps.list step=7 mark=\nsteps.list step=8 mark=" mark "\n"                               \
+	"idle.gaps cause=python step=8 duration_ns=20000000\n"                                     \
+	"idle.gaps cause=sync step=8 duration_ns=20000000\n"                                       \
+	"idle.gaps cause=python step=7 duration_ns=20000000\n"                                     \
+	"idle.gaps cause=python step=8 duration_ns=" ns "\n"
+
 static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", FIRES,
 	  LATE(8000000, 3000000,
@@ -119,6 +128,17 @@ static const struct rule_case cases[] = {
 	{ "HOST.PYTHON", FIRES, IDLE_OF(python, 28), NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step "
 	  "[28000000 ns]" },
+	/* 84 ms of Python in 3 steps, more than 42 of it in step 8, which counts. */
+	{ "HOST.PYTHON", FIRES, PYTHON_IN("3", "", "22000001"), NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step, most "
+	  "of "
+	  "it in step 8 [28000000 ns]" },
+	{ "HOST.PYTHON", AT, PYTHON_IN("3", "", "22000000"), NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step [" },
+	{ "HOST.PYTHON", AT, PYTHON_IN("3", "cold", "22000001"), NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step [" },
+	{ "HOST.PYTHON", AT, PYTHON_IN("2", "", "22000001"), NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step [" },
 	/* Ranks of 100 ms in the mean, the slowest of 200: the share is that of the mean. */
 	{ "HOST.PYTHON", FIRES,
 	  "step_time.mean_ns 200000000\nbudget.wall_total_ns 400000000\nbudget.step_count 4\n"
