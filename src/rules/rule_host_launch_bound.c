@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define CALLS "launches.by_name"
+#define OPERATORS "operators.by_name"
 
 static const struct idle_claim launch_claim = { { "op_overhead", "launch_call", "start_latency" } };
 
@@ -24,6 +25,53 @@ static bool has_graph_launches(const struct rule_context *ctx)
 	return false;
 }
 
+/* "Torch-Compiled Region: 3/0": the piece, and which of its compilations. */
+static size_t piece_length(const char *name)
+{
+	static const char prefix[] = "Torch-Compiled Region: ";
+
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 ? strcspn(name, "/") : 0;
+}
+
+static bool is_piece_before(const struct rule_context *ctx, const char *name, size_t before)
+{
+	size_t length = piece_length(name);
+
+	for (size_t row = 0; row < before; row++) {
+		const char *other = tsi_rule_cell_text(ctx, OPERATORS, row, "name");
+		if (piece_length(other) == length && strncmp(other, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Pieces into which graph breaks cut a compiled model; 0: nothing is compiled. */
+static size_t count_pieces(const struct rule_context *ctx)
+{
+	size_t count = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, OPERATORS); row++) {
+		const char *name = tsi_rule_cell_text(ctx, OPERATORS, row, "name");
+		count += piece_length(name) && !is_piece_before(ctx, name, row);
+	}
+	return count;
+}
+
+static void advise_on_pieces(struct rule_context *ctx, size_t count)
+{
+	static const char breaks[] =
+		"TORCH_LOGS=graph_breaks says why the compiled model is in pieces: mend the "
+		"largest "
+		"breaks (fullgraph=True refuses them), then mode=\"reduce-overhead\" replays it as "
+		"CUDA graphs";
+
+	if (count < 2)
+		return;
+	tsi_rule_detail(ctx, "torch.compile left %zu pieces", count);
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING, breaks);
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, breaks);
+}
+
 static void evaluate_host_launch_bound(struct rule_context *ctx)
 {
 	if (!tsi_judge_idle(ctx, &launch_claim, "the device waits for the host to launch work for ",
@@ -31,6 +79,7 @@ static void evaluate_host_launch_bound(struct rule_context *ctx)
 		return;
 	if (tsi_rule_has(ctx, "launches.launches_per_step"))
 		describe_launches(ctx, tsi_rule_real(ctx, "launches.launches_per_step"));
+	advise_on_pieces(ctx, count_pieces(ctx));
 	if (has_graph_launches(ctx))
 		tsi_rule_advice_for(ctx, ADVICE_TRAINING,
 				    "capture what is still launched one by one into the graphs "

@@ -454,6 +454,16 @@ TEST(advice_fits_what_is_compiled_again)
 		    "HOST.COMPILE", "capture graphs before the loop");
 }
 
+#define PIECE(name) "operators.by_name name='Torch-Compiled Region: " name "'\n"
+
+TEST(graph_breaks_cut_a_compiled_model)
+{
+	check_first(LATE(12000000, 0, 0) PIECE("0/0") PIECE("0/1"), "HOST.LAUNCH_BOUND",
+		    "use torch.compile");
+	check_first(LATE(12000000, 0, 0) PIECE("1/0") PIECE("11/0"), "HOST.LAUNCH_BOUND",
+		    "TORCH_LOGS=graph_breaks");
+}
+
 #define CALLS_OF(kind) LATE(12000000, 0, 0) "launches.by_name name=n kind=" kind " count=9\n"
 
 TEST(advice_fits_what_runs)
