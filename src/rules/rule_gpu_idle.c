@@ -37,6 +37,20 @@ static void advise_turns(struct rule_context *ctx)
 		"tensor parallelism (tp_plan=\"auto\", an engine), or a replica on each");
 }
 
+/* Calls that pin memory of the host: those for memory of the device have a rule. */
+static bool pins_memory(const struct rule_context *ctx)
+{
+	static const struct idle_claim alloc = { { "alloc" } };
+	static const char *const calls[] = { "HostAlloc", "HostMalloc", "HostRegister",
+					     "AllocHost" };
+	const char *culprit = tsi_main_culprit(ctx, &alloc);
+
+	for (size_t i = 0; i < TSI_COUNT_OF(calls); i++)
+		if (strstr(culprit, calls[i]))
+			return true;
+	return false;
+}
+
 static void evaluate_gpu_idle(struct rule_context *ctx)
 {
 	double share = tsi_idle_share(ctx);
@@ -57,6 +71,10 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	tsi_gain_idle(ctx, main_cause);
 	if (strcmp(main_cause->name, "dependency") == 0 && work_in_turn(ctx))
 		advise_turns(ctx);
+	if (strcmp(main_cause->name, "alloc") == 0 && pins_memory(ctx))
+		tsi_rule_advice(ctx, "pin memory of the host once and copy into it "
+				     "(torch.empty(..., pin_memory=True)) instead of pin_memory() "
+				     "in each step");
 	if (main_cause->cause != CAUSE_unrecorded_work)
 		return;
 	tsi_rule_wins_nothing(ctx);

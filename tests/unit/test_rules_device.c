@@ -491,6 +491,10 @@ TEST(advice_follows_what_is_slow)
 		{ "GPU.IDLE", IDLE(30, "idle.host_unrecorded_ns 20000000\noperators.count 1\n"),
 		  "--show budget" },
 		{ "GPU.IDLE",
+		  IDLE(30, "idle.alloc_ns 20000000\nidle.culprits cause=alloc "
+			   "name='cudaHostAlloc in aten::pin_memory' ns_per_step=10000000\n"),
+		  "pin memory of the host once" },
+		{ "GPU.IDLE",
 		  IDLE(30, "idle.dependency_ns 20000000\nidle.gaps device=0\nidle.gaps device=1\n"),
 		  "work in turn" },
 		{ "GPU.IDLE",
