@@ -312,26 +312,29 @@ bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *cla
 	return longest_gap_ns(ctx, claim) > all_ns / 2;
 }
 
-/* Duration of the claimed gaps of a row's step that are among the longest of all. */
-static double gaps_of_step_ns(const struct rule_context *ctx, const struct idle_claim *claim,
-			      size_t of)
-{
-	int64_t step = cell_number(ctx, of, "step");
-	double sum_ns = 0;
-
-	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
-		if (is_claimed_gap(ctx, claim, row) && cell_number(ctx, row, "step") == step)
-			sum_ns += tsi_rule_cell_real(ctx, GAPS, row, "duration_ns");
-	return sum_ns;
-}
-
-/* Gaps are of all steps, shares of those that no mark leaves out. */
-static bool is_counted_step(const struct rule_context *ctx, int64_t step)
+/* Row of a step that no mark leaves out, as gaps are of all steps, or SIZE_MAX. */
+static size_t find_counted_step(const struct rule_context *ctx, int64_t step)
 {
 	for (size_t row = 0; row < tsi_rule_rows(ctx, STEPS); row++)
 		if (tsi_rule_cell(ctx, STEPS, row, "step").integer == step)
-			return *tsi_rule_cell_text(ctx, STEPS, row, "mark") == '\0';
-	return false;
+			return *tsi_rule_cell_text(ctx, STEPS, row, "mark") ? SIZE_MAX : row;
+	return SIZE_MAX;
+}
+
+/* Time of the step in those claimed gaps that are among the longest of all. */
+static double gaps_of_step_ns(const struct rule_context *ctx, const struct idle_claim *claim,
+			      int64_t step)
+{
+	size_t of = find_counted_step(ctx, step);
+	double sum_ns = 0;
+
+	if (of == SIZE_MAX)
+		return 0;
+	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
+		if (is_claimed_gap(ctx, claim, row) && cell_number(ctx, row, "step") == step)
+			sum_ns += fmin(tsi_rule_cell_real(ctx, GAPS, row, "duration_ns"),
+				       tsi_rule_cell_real(ctx, STEPS, of, "wall_ns"));
+	return sum_ns;
 }
 
 struct step_text tsi_main_step(const struct rule_context *ctx, const struct idle_claim *claim)
@@ -346,7 +349,7 @@ struct step_text tsi_main_step(const struct rule_context *ctx, const struct idle
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++) {
 		int64_t step = cell_number(ctx, row, "step");
 		if (!is_claimed_gap(ctx, claim, row) ||
-		    gaps_of_step_ns(ctx, claim, row) <= all_ns / 2 || !is_counted_step(ctx, step))
+		    !(gaps_of_step_ns(ctx, claim, step) > all_ns / 2))
 			continue;
 		snprintf(text.chars, sizeof(text.chars), ", most of it in step %" PRId64, step);
 		break;

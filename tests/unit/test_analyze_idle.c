@@ -65,7 +65,7 @@ TEST(the_longest_gaps_and_what_is_around_them)
 	struct analyzed *a = analyze(two_steps());
 
 	/* [0,40), [90,130) and [190,200). */
-	check_table(a, GAPS, "data 0 40 3 1\npython 90 40 3 1\nedge 190 10 3 2\n");
+	check_table(a, GAPS, "data 0 40 3 1\npython 90 40 3 2\nedge 190 10 3 2\n");
 	check_table(a, "idle.gaps: inside call next thread operator source",
 		    "enumerate(DataLoader)#_Iter.__next__ cudaLaunchKernel gemm 1 aten::mm -\n"
 		    "- cudaLaunchKernel gemm 1 aten::add -\n"

@@ -61,7 +61,8 @@
 #define PYTHON_IN(steps, mark, ns)                                                                 \
 	"step_time.mean_ns 100000000\nbudget.wall_total_ns 300000000\nbudget.step_count 3\n"       \
 	"idle.python_ns 28000000\nstep_time.count " steps "\n"                                     \
-	"steps.list step=7 mark=\nsteps.list step=8 mark=" mark "\n"                               \
+	"steps.list step=7 mark= wall_ns=90000000\nsteps.list step=8 mark=" mark                   \
+	" wall_ns=90000000\n"                                                                      \
 	"idle.gaps cause=python step=8 duration_ns=20000000\n"                                     \
 	"idle.gaps cause=sync step=8 duration_ns=20000000\n"                                       \
 	"idle.gaps cause=python step=7 duration_ns=20000000\n"                                     \

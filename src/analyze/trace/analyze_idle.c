@@ -30,7 +30,7 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) IDLE_CAUSES(
 	X(GAP_START_NS, "start_ns", NS, "its start, on the trace's clock")                         \
 	X(GAP_DURATION_NS, "duration_ns", NS, "its length")                                        \
 	X(GAP_DEVICE, "device", COUNT, "the device's ordinal")                                     \
-	X(GAP_STEP, "step", COUNT, "the step that it starts in, if any")                           \
+	X(GAP_STEP, "step", COUNT, "the step that most of it is in, if any")                       \
 	X(GAP_INSIDE, "inside", TEXT, "the host span that the launching thread was in meanwhile")  \
 	X(GAP_CALL, "call", TEXT, "the call that launched what ends it")                           \
 	X(GAP_NEXT, "next", TEXT, "the device event that ends it")                                 \
@@ -174,7 +174,7 @@ static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
 
 	for (uint32_t i = 0; i < timeline->long_gap_count; i++) {
 		const struct long_gap *gap = &timeline->long_gaps[i];
-		uint32_t step = tsi_timeline_step_at(timeline, gap->start_ns), call;
+		uint32_t step = tsi_timeline_step_at(timeline, gap->at_ns), call;
 		struct tscope_value *cells = tsi_table_row(out, GAPS_TABLE);
 
 		cells[GAP_CAUSE] = tsi_text(tsi_idle_cause_name((enum idle_cause)gap->cause));
