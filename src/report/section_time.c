@@ -36,15 +36,28 @@ const struct part tsi_budget_lines[BUDGET_LINE_COUNT] = {
 
 #define CAUSE_PART(id, name, line, words, meaning) { "  " words, "idle." name "_ns", DOC_FAINT },
 
-/* The causes of a line of 1 % of the step or more; a line with one cause is that. */
+/*
+ * The causes of a line of 1 % of the step or more, largest first; a line with one cause is that.
+ */
 static void put_causes(const struct panel *panel, enum tscope_budget_line line,
 		       const struct whole *step)
 {
 	static const struct part parts[] = { IDLE_CAUSES(CAUSE_PART) };
+	struct part sorted[IDLE_CAUSE_COUNT];
+	size_t count = 0;
 
-	for (unsigned cause = 0; cause < IDLE_CAUSE_COUNT; cause++)
-		if (cause != IDLE_DATA && tsi_line_of_cause((enum idle_cause)cause) == line)
-			tsi_panel_parts(panel, step, &parts[cause], 1);
+	for (unsigned cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
+		int64_t ns = tsi_panel_int(panel, parts[cause].id);
+		size_t at = count;
+
+		if (cause == IDLE_DATA || tsi_line_of_cause((enum idle_cause)cause) != line)
+			continue;
+		for (; at > 0 && ns > tsi_panel_int(panel, sorted[at - 1].id); at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = parts[cause];
+		count++;
+	}
+	tsi_panel_parts(panel, step, sorted, count);
 }
 
 static void put_idle_lines(const struct panel *panel, int64_t wall_ns, int64_t step_count)
