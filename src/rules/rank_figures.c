@@ -215,8 +215,7 @@ static double longest_transfer_ns(double bytes)
 
 /*
  * A message of devices that takes ten times as long has waited; those of the host (gloo) may lack a
- * core. Fewer times may be several messages that
- * NCCL joins, of which the trace has the size of one.
+ * core. Less time may be that of several messages which NCCL joins: the trace has the size of one.
  */
 static double sure_wait_ns(const struct rule_context *ctx, size_t row)
 {

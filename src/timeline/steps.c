@@ -168,14 +168,17 @@ static bool holds_startup(const struct tscope_timeline *timeline)
 
 /*
  * Steps differ: only some update accumulated gradients, evaluate, or hold a prompt. The last one is
- * cut if it has less than any.
+ * cut if it has less than any. The recording may have begun within the first: that one counts only
+ * where steps are the short iterations of an engine.
  */
 static bool has_cut_end(const struct tscope_timeline *timeline)
 {
 	const uint32_t *counts = timeline->step_device_events;
 	uint64_t last = counts[timeline->step_count - 1], least = UINT32_MAX;
+	uint32_t first =
+		timeline->step_count > 2 && timeline->boundary != TSCOPE_BOUNDARY_ITERATION;
 
-	for (uint32_t i = 0; i < timeline->step_count - 1; i++)
+	for (uint32_t i = first; i < timeline->step_count - 1; i++)
 		least = counts[i] < least ? counts[i] : least;
 	return last * 100 < least * COMPLETE_MIN_PCT;
 }

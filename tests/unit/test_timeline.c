@@ -195,6 +195,12 @@ TEST_WITH(the_last_step_is_cut_if_it_has_less_than_any, set_up, tear_down)
 	assert_marks(build_counts(*state, (int64_t[]){ 10, 5, 10, 3 }, 4), "...i");
 }
 
+/* The recording began in the first. */
+TEST_WITH(the_last_step_is_cut_if_it_has_more_than_the_first_alone, set_up, tear_down)
+{
+	assert_marks(build_counts(*state, (int64_t[]){ 3, 10, 10, 4 }, 4), "...i");
+}
+
 TEST_WITH(a_last_step_with_as_much_as_another_is_whole, set_up, tear_down)
 {
 	assert_marks(build_counts(*state, (int64_t[]){ 10, 5, 10, 4 }, 4), "....");
