@@ -327,7 +327,7 @@ static bool is_at_fault(const struct change *cause, const struct change *part)
 	bool is_between = tsi_change_is(cause, "cause", "python");
 
 	return !is_between || tsi_change_is(part, "kind", "function") ||
-	       tsi_change_is(part, "kind", "annotation");
+	       tsi_change_is(part, "kind", "wait") || tsi_change_is(part, "kind", "annotation");
 }
 
 /* ": Python between operators", ": Python between operators +1.1 ms" of a larger line */

@@ -3,6 +3,9 @@
 #include "rules/advice.h"
 #include "rules/idle_finding.h"
 
+#include <string.h>
+
+#define CULPRITS "idle.culprits"
 #define FRAME_COUNT "idle.python_frame_count"
 #define MOVE_ADVICE                                                                                \
 	"move preparation and post-processing to the data loader's workers or behind the "         \
@@ -17,7 +20,58 @@
 #define OVERLAP_ADVICE "prepare the next request while the device computes"
 #define NAME_LINES "; with_stack=True names the lines"
 
+/* For a host that waits for others. */
+#define WAIT_ADVICE                                                                                \
+	"find the thread or process that the host waits for (py-spy dump --pid shows them all) "   \
+	"and let it work ahead: more of them, a longer queue"
+#define LOAD_ADVICE "if these are waits for requests, record while there are some"
+
 static const struct idle_claim host_python_claim = { { "python" } };
+
+/* Time of the mean step in functions that wait; only the largest are known. */
+static double wait_ns(const struct rule_context *ctx, const char **largest)
+{
+	double sum_ns = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++) {
+		if (strcmp(tsi_rule_cell_text(ctx, CULPRITS, row, "cause"), "python") != 0 ||
+		    strcmp(tsi_rule_cell_text(ctx, CULPRITS, row, "kind"), "wait") != 0)
+			continue;
+		if (!*largest)
+			*largest = tsi_rule_cell_text(ctx, CULPRITS, row, "name");
+		sum_ns += tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step");
+	}
+	return sum_ns;
+}
+
+static bool is_training(const struct rule_context *ctx)
+{
+	return strcmp(tsi_rule_text(ctx, "steps.workload"), "inference") != 0 &&
+	       strcmp(tsi_rule_text(ctx, "steps.boundary"), "iteration") != 0;
+}
+
+/* No Python runs: nothing makes it faster, and a server without requests has nothing to win. */
+static bool fire_wait(struct rule_context *ctx)
+{
+	double share = tsi_idle_claim_share(ctx, &host_python_claim), waits;
+	const char *name = NULL;
+
+	waits = wait_ns(ctx, &name) / (double)tsi_rule_int(ctx, "idle.python_ns");
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")) ||
+	    !(waits >= tsi_rule_parameter(ctx, "wait")))
+		return false;
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "the device idles for %.1f %% of the step while the host waits in %.120s",
+		      100 * share * waits, name);
+	tsi_describe_idle(ctx, &host_python_claim);
+	tsi_rule_bound(ctx);
+	if (!is_training(ctx))
+		tsi_rule_wins_nothing(ctx);
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING, WAIT_ADVICE);
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, LOAD_ADVICE "; else " WAIT_ADVICE);
+	tsi_rule_advice_for(ctx, ADVICE_SERVING, LOAD_ADVICE "; else " WAIT_ADVICE);
+	return true;
+}
 
 /* A gap that comes once is neither the model's Python nor work that graphs or loaders take over. */
 static void advise_on_one_gap(struct rule_context *ctx)
@@ -34,6 +88,8 @@ static void advise_on_one_gap(struct rule_context *ctx)
 
 static void evaluate_host_python(struct rule_context *ctx)
 {
+	if (fire_wait(ctx))
+		return;
 	if (!tsi_judge_idle(ctx, &host_python_claim,
 			    "the device waits for Python code between operators for ", ""))
 		return;
@@ -60,7 +116,10 @@ const struct rule tsi_rule_host_python = {
 		.summary = "the device waits for Python code between operators",
 		.trigger = "Fires where the device idles for at least threshold of the mean "
 		   "step while the launching thread is in no operator and no call of "
-		   "the runtime: in Python, or in code that is not recorded.",
+		   "the runtime: in Python, or in code that is not recorded. Where for at "
+		   "least wait of that it is in functions that wait (a queue, a lock, "
+		   "select, sleep) they are named, and nothing is won where no step of "
+		   "training waits.",
 		.meaning = "What the script does between operators, such as preparing inputs, "
 		   "walking over modules, post-processing and bookkeeping, runs while "
 		   "nothing is queued. With with_stack=True the functions are named; "
@@ -73,6 +132,7 @@ const struct rule tsi_rule_host_python = {
 		   "forward hooks written in Python: 0.28 of the step.",
 		.parameters = {
 			{ "threshold", 0.10, "share of the step at which it fires" },
+			{ "wait", 0.75, "share of it in functions that wait" },
 		},
 		.facts = { "idle.python_ns", "step_time.mean_ns" },
 	},

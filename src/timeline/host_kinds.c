@@ -240,7 +240,7 @@ static bool is_autograd(struct str name)
 	       tsi_str_find(name, TSI_STR("AccumulateGrad")) >= 0;
 }
 
-/* A Python frame that waits for another thread. */
+/* A Python frame that waits for another thread, which may be the engine of autograd. */
 static bool is_wait(const struct host_name *name, const struct python_name *frame)
 {
 	struct str function = frame->function;
@@ -254,17 +254,50 @@ static bool is_wait(const struct host_name *name, const struct python_name *fram
 		tsi_str_starts(function, "acquire"));
 }
 
+/* Functions of the interpreter and of its library in which a thread only waits. */
+static const struct str waiting_calls[] = {
+	{ "built-in function sleep", 23 },
+	{ "built-in function select>", 25 },
+	{ "of select.", 10 }, /* poll and epoll */
+	{ "of _queue.SimpleQueue", 21 },
+	{ "of _multiprocessing.SemLock", 27 },
+};
+
+static bool is_waiting_call(const struct host_name *name)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(waiting_calls); i++)
+		if (holds(name, waiting_calls[i]))
+			return true;
+	return false;
+}
+
+static bool is_idle(const struct host_name *name, const struct python_name *frame)
+{
+	if (is_wait(name, frame))
+		return !holds(name, TSI_STR("run_backward"));
+	return is_waiting_call(name) ||
+	       (tsi_str_has_suffix(frame->file, TSI_STR("multiprocessing/queues.py")) &&
+		tsi_str_is(frame->function, "get")) ||
+	       (tsi_str_has_suffix(frame->file, TSI_STR("selectors.py")) &&
+		tsi_str_is(frame->function, "select"));
+}
+
 bool tsi_is_waiting_frame(struct str name)
 {
 	struct python_name frame = tsi_python_name(name);
 	struct host_name read;
 
 	read_name(&read, name);
-	return is_wait(&read, &frame) || holds(&read, TSI_STR("built-in function sleep")) ||
-	       (tsi_str_has_suffix(frame.file, TSI_STR("multiprocessing/queues.py")) &&
-		tsi_str_is(frame.function, "get")) ||
-	       (tsi_str_has_suffix(frame.file, TSI_STR("selectors.py")) &&
-		tsi_str_is(frame.function, "select"));
+	return is_wait(&read, &frame) || is_idle(&read, &frame);
+}
+
+bool tsi_is_idle_frame(struct str name)
+{
+	struct python_name frame = tsi_python_name(name);
+	struct host_name read;
+
+	read_name(&read, name);
+	return is_idle(&read, &frame);
 }
 
 static uint8_t role_of(const struct span_kind *kind, const struct host_name *name,
@@ -296,7 +329,8 @@ bool tsi_is_telling_frame(struct str name)
 		return false;
 	frame = tsi_python_name(name);
 	read_name(&read, name);
-	return flag_of(TSCOPE_SPAN_PYTHON, &read, &frame, 0) != IDLE_NONE || is_wait(&read, &frame);
+	return flag_of(TSCOPE_SPAN_PYTHON, &read, &frame, 0) != IDLE_NONE ||
+	       is_wait(&read, &frame) || is_idle(&read, &frame);
 }
 
 static uint32_t dull_limit(struct host_kind kind)
@@ -341,6 +375,7 @@ static struct host_kind look_at(const struct landmarks *marks, const struct span
 		if (is_frame)
 			frame = tsi_python_name(text);
 		ret.role = role_of(kind, &name, &frame);
+		ret.is_idle = is_frame && is_idle(&name, &frame);
 		ret.flag = flag_of(kind->span_class, &name, is_frame ? &frame : NULL, labels);
 	}
 	ret.dull_below_ns = dull_limit(ret);

@@ -32,6 +32,7 @@ enum host_role {
 struct host_kind {
 	uint8_t role; /* enum host_role */
 	uint8_t flag; /* enum idle_cause: why the thread is late in all that it encloses */
+	bool is_idle; /* tsi_is_idle_frame() */
 	/* In an operator shorter spans say no more than that: UINT32_MAX: all, 0: none. */
 	uint32_t dull_below_ns;
 };
@@ -58,5 +59,8 @@ bool tsi_is_telling_frame(struct str name);
 
 /* Does its thread wait in it for another thread, for another process, or for time to pass? */
 bool tsi_is_waiting_frame(struct str name);
+
+/* As above, but for the engine of autograd: nobody has given the thread anything to do. */
+bool tsi_is_idle_frame(struct str name);
 
 #endif

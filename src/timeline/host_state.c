@@ -32,6 +32,7 @@ struct open_frame {
 	uint8_t cause;    /* of its own time */
 	bool is_flagged;  /* and of all that it encloses */
 	bool is_autograd; /* a node of the backward pass */
+	bool is_idle;     /* host_kinds.h */
 	bool is_nested;   /* an operator or Python frame: what starts in it ends in it */
 };
 
@@ -261,6 +262,7 @@ static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64
 		.is_flagged = kind.flag != IDLE_NONE,
 		.is_autograd = kind.role == HOST_AUTOGRAD,
 		.is_nested = is_python || kind.role == HOST_OP,
+		.is_idle = kind.is_idle,
 	};
 
 	if (kind.role <= HOST_AUTOGRAD && dur_ns >= LONG_NS)
@@ -285,6 +287,8 @@ static void take_row(struct sweep *s, uint32_t row, struct host_kind kind, int64
 							   : IDLE_PYTHON;
 	if (frame.cause == IDLE_OP_OVERHEAD)
 		frame.row = NO_ROW;
+	else if (frame.is_idle && parent && parent->is_idle)
+		frame.row = parent->row; /* queue.get() says more than the lock in it */
 	open_frame(s, &frame);
 }
 

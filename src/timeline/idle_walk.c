@@ -241,17 +241,17 @@ static uint32_t next_thread(const struct budget_walk *walk, const struct gap *ga
 }
 
 /*
- * T is inside nothing: gives the time to the first thread, from `thread` on, that is inside
- * something. No deeper than there are threads.
+ * T is inside nothing, or in the frame `wait`: gives the time to the first thread, from `thread`
+ * on, that is inside something. No deeper than there are threads.
  */
 static void charge_elsewhere(struct budget_walk *walk, const struct gap *gap, struct interval piece,
-			     uint32_t thread)
+			     uint32_t thread, uint32_t wait)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
 
 	if (thread == MAX_OTHERS) {
 		charge_code(walk, piece, trace->cpu_op_count ? IDLE_PYTHON : IDLE_HOST_UNRECORDED,
-			    gap->op);
+			    wait == NO_ROW ? gap->op : wait);
 		return;
 	}
 	while (piece.start_ns < piece.end_ns) {
@@ -261,7 +261,7 @@ static void charge_elsewhere(struct budget_walk *walk, const struct gap *gap, st
 			piece_end(walk, thread, state, piece.end_ns),
 		};
 		if (state->cause == IDLE_NONE)
-			charge_elsewhere(walk, gap, part, next_thread(walk, gap, thread));
+			charge_elsewhere(walk, gap, part, next_thread(walk, gap, thread), wait);
 		else
 			charge_host(walk, gap, part, thread, state);
 		piece.start_ns = part.end_ns;
@@ -271,7 +271,7 @@ static void charge_elsewhere(struct budget_walk *walk, const struct gap *gap, st
 static void charge_late_host(struct budget_walk *walk, const struct gap *gap, struct interval late)
 {
 	if (gap->thread == NO_ROW) {
-		charge_elsewhere(walk, gap, late, next_thread(walk, gap, UINT32_MAX));
+		charge_elsewhere(walk, gap, late, next_thread(walk, gap, UINT32_MAX), NO_ROW);
 		return;
 	}
 	while (late.start_ns < late.end_ns) {
@@ -281,7 +281,8 @@ static void charge_late_host(struct budget_walk *walk, const struct gap *gap, st
 			piece_end(walk, gap->thread, state, late.end_ns),
 		};
 		if (state->cause == IDLE_NONE)
-			charge_elsewhere(walk, gap, part, next_thread(walk, gap, UINT32_MAX));
+			charge_elsewhere(walk, gap, part, next_thread(walk, gap, UINT32_MAX),
+					 state->row);
 		else
 			charge_host(walk, gap, part, gap->thread, state);
 		late.start_ns = part.end_ns;

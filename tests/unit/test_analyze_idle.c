@@ -133,6 +133,37 @@ TEST(modules_and_functions_of_gaps_and_kernels)
 	analyzed_free(a);
 }
 
+/*
+ * [0,100): the launching thread has nothing to do, in a queue, and in epoll; run_backward is the
+ * engine's. Names are those of the outer functions, and of the user's around them.
+ */
+TEST(functions_that_wait_are_no_python_between_operators)
+{
+	static const struct builder_options options = { .python = true };
+	static const char frame[] = "python_function";
+	struct test_trace *t = test_trace_new_with(&options);
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 200);
+	test_span(t, frame, "server.py(80): loop", MAIN, 0, 190);
+	test_span(t, frame, "queue.py(154): get", MAIN, 10, 40);
+	test_span(t, frame, "threading.py(323): wait", MAIN, 12, 35);
+	test_span(t, frame, "<built-in method acquire of _thread.lock object at 0x7>", MAIN, 13,
+		  30);
+	test_span(t, frame, "selectors.py(451): select", MAIN, 60, 30);
+	test_span(t, frame, "<built-in method poll of select.epoll object at 0x7>", MAIN, 61, 28);
+	test_span(t, frame, "torch/autograd/graph.py(8): run_backward", MAIN, 92, 5);
+	test_op(t, "op", MAIN, 100, 10);
+	test_call(t, "cudaLaunchKernel", MAIN, 100, 5, 1);
+	test_kernel(t, "gemm", 0, 7, 105, 95, 1);
+	struct analyzed *a = analyze(t);
+	check_table(a, "idle.culprits: cause kind name ns_per_step",
+		    "python wait queue.py(154): get in server.py(80): loop 40\n"
+		    "python wait selectors.py(451): select in server.py(80): loop 30\n"
+		    "python function server.py(80): loop 30\n"
+		    "launch_call call cudaLaunchKernel in op 5\n");
+	analyzed_free(a);
+}
+
 static bool waits(struct str name)
 {
 	return tsi_str_find(name, TSI_STR("queue.py")) >= 0;
@@ -164,7 +195,7 @@ TEST(of_most_frames_only_what_names_a_cause_is_kept)
 	check_table(a, "idle.gaps: cause source", "python train.py(7): main\n");
 	check_table(a, "idle.culprits: cause kind name ns_per_step count",
 		    "python function train.py(7): main 380000 4\n"
-		    "python call before cudaLaunchKernel 20000 1\n"
+		    "python wait queue.py(1): get in train.py(7): main 20000 1\n"
 		    "launch_call call cudaLaunchKernel 5 1\n");
 	analyzed_free(a);
 }

@@ -68,6 +68,14 @@
 	"idle.gaps cause=python step=7 duration_ns=20000000\n"                                     \
 	"idle.gaps cause=python step=8 duration_ns=" ns "\n"
 
+#define WAITS(ns)                                                                                  \
+	"idle.culprits cause=data kind=wait name=other ns_per_step=7000000\n"                      \
+	"idle.culprits cause=python kind=wait name='queue.py(154): get in server.py(80): loop' "   \
+	"ns_per_step=" ns "\n"                                                                     \
+	"idle.culprits cause=python kind=function name='server.py(7): reply' "                     \
+	"ns_per_step=7000000\n"                                                                    \
+	"idle.culprits cause=python kind=wait name=sleep ns_per_step=1000000\n"
+
 static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", FIRES,
 	  LATE(8000000, 3000000,
@@ -147,6 +155,14 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step "
 	  "[56000000 ns]" },
+	/* 21 of 28 ms in two functions that wait, or less. */
+	{ "HOST.PYTHON", AT, IDLE_OF(python, 28) WAITS("20000000"), NULL,
+	  "high: the device idles for 21.0 % of the step while the host waits in queue.py(154): "
+	  "get in server.py(80): loop (20.0 % queue.py(154): get in server.py(80): loop, 7.0 % "
+	  "server.py(7): reply) [28000000 ns]" },
+	{ "HOST.PYTHON", AT, IDLE_OF(python, 28) WAITS("19999999"), NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step (" },
+	{ "HOST.PYTHON", AT, IDLE_OF(python, 9) WAITS("9000000"), NULL, "" },
 	{ "HOST.PYTHON", QUIET, IDLE_OF(python, 2), NULL, "" },
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 10), NULL, "med" },
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 9), NULL, "" },
@@ -503,6 +519,10 @@ TEST(advice_fits_what_runs)
 	check_first(IDLE_OF(python, 12) "steps.workload inference\n"
 					"idle.gaps cause=python duration_ns=5999999\n",
 		    "HOST.PYTHON", "torch.compile(model, mode=\"reduce-overhead\")");
+	check_first(IDLE_OF(python, 28) WAITS("20000000"), "HOST.PYTHON",
+		    "find the thread or process that the host waits for");
+	check_first(IDLE_OF(python, 28) WAITS("20000000") "steps.workload inference\n",
+		    "HOST.PYTHON", "if these are waits for requests, record while there are some");
 	check_first(IDLE_OF(gc, 12), "GC.PAUSE", "after setting up call gc.collect()");
 	check_first(IDLE_OF(gc, 12) "idle.culprits cause=gc name='gc.collect' ns_per_step=1\n",
 		    "GC.PAUSE", "the script calls gc.collect() itself");

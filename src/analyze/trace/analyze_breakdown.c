@@ -17,7 +17,8 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 #define PART_COLUMNS(X)                                                                            \
 	X(PART_LINE, "line", TEXT, "line of the budget; without devices host.data and so on")      \
 	X(PART_KIND, "kind", TEXT,                                                                 \
-	  "kernel, collective, copy, loader, call, operator, function, annotation or none")        \
+	  "kernel, collective, copy, loader, call, operator, function, wait (a function that "     \
+	  "waits for another thread, a request or time), annotation or none")                      \
 	X(PART_NAME, "name", TEXT,                                                                 \
 	  "which; of a stall what the host was in, of a gap what ran after it")                    \
 	X(PART_NS, "ns", NS, "its time")

@@ -11,12 +11,18 @@
 #include "analyze/trace/source_frame.h"
 #include "base/sum.h"
 #include "comm/collective_kind.h"
+#include "timeline/host_kinds.h"
 
 static const char *const kind_names[KIND_COUNT] = {
-	[KIND_KERNEL] = "kernel",     [KIND_COLLECTIVE] = "collective",
-	[KIND_COPY] = "copy",         [KIND_LOADER] = "loader",
-	[KIND_CALL] = "call",         [KIND_OPERATOR] = "operator",
-	[KIND_FUNCTION] = "function", [KIND_ANNOTATION] = "annotation",
+	[KIND_KERNEL] = "kernel",
+	[KIND_COLLECTIVE] = "collective",
+	[KIND_COPY] = "copy",
+	[KIND_LOADER] = "loader",
+	[KIND_CALL] = "call",
+	[KIND_OPERATOR] = "operator",
+	[KIND_FUNCTION] = "function",
+	[KIND_WAIT] = "wait",
+	[KIND_ANNOTATION] = "annotation",
 	[KIND_NONE] = "none",
 };
 
@@ -40,6 +46,13 @@ static enum part_kind kind_of_class(uint8_t span_class)
 	}
 }
 
+static bool is_wait(const struct tscope_trace *trace, unsigned slot, uint32_t row)
+{
+	return slot == (unsigned)TSI_IDLE_SLOT + IDLE_PYTHON && trace->device_count > 0 &&
+	       tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_PYTHON &&
+	       tsi_is_idle_frame(tsi_span_name(trace, row));
+}
+
 static enum part_kind kind_of(const struct tscope_trace *trace, unsigned slot, uint32_t row)
 {
 	bool has_devices = trace->device_count > 0;
@@ -50,6 +63,8 @@ static enum part_kind kind_of(const struct tscope_trace *trace, unsigned slot, u
 		return KIND_COLLECTIVE;
 	if (slot == (has_devices ? (unsigned)TSI_IDLE_SLOT + IDLE_DATA : HOST_DATA))
 		return KIND_LOADER;
+	if (is_wait(trace, slot, row))
+		return KIND_WAIT;
 	return kind_of_class(tsi_span_class(&trace->spans, row));
 }
 
@@ -92,7 +107,7 @@ static const char *name_of_collective(const struct tscope_trace *trace,
 	return tsi_sheet_print(out, "%s in group %s (%s)", name, group, description);
 }
 
-/* The Python frame that best names the place. */
+/* The Python frame that best names the place; the row itself where none does. */
 static uint32_t place_of_row(const struct open_rows *rows, uint32_t row)
 {
 	const struct tscope_trace *trace = rows->trace;
@@ -105,6 +120,17 @@ static uint32_t place_of_row(const struct open_rows *rows, uint32_t row)
 	return frame == NO_ROW ? row : frame;
 }
 
+/* "queue.py(154): get in server.py(80): loop" */
+static const char *name_of_wait(const struct open_rows *rows, uint32_t row, struct fact_sheet *out)
+{
+	uint32_t place = place_of_row(rows, row);
+	const char *name = name_of_row(rows->trace, row, out);
+
+	return place == row ? name
+			    : tsi_sheet_print(out, "%s in %s", name,
+					      name_of_row(rows->trace, place, out));
+}
+
 static const char *name_of(const struct open_rows *rows, unsigned slot, uint32_t row,
 			   struct fact_sheet *out)
 {
@@ -115,6 +141,8 @@ static const char *name_of(const struct open_rows *rows, unsigned slot, uint32_t
 		return "";
 	if (collective)
 		return name_of_collective(trace, collective, row, out);
+	if (is_wait(trace, slot, row))
+		return name_of_wait(rows, row, out);
 	if (slot == (unsigned)TSI_IDLE_SLOT + IDLE_PYTHON && trace->device_count)
 		row = place_of_row(rows, row);
 	const char *name = name_of_row(trace, row, out);

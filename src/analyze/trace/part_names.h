@@ -12,6 +12,7 @@ enum part_kind {
 	KIND_CALL,
 	KIND_OPERATOR,
 	KIND_FUNCTION,
+	KIND_WAIT, /* a function of Python in which the host has nothing to do */
 	KIND_ANNOTATION,
 	KIND_NONE,
 	KIND_COUNT,
