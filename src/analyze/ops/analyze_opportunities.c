@@ -73,6 +73,9 @@ static const char *const remedy_names[REMEDY_COUNT] = {
 	X(OPTIMIZER_GROUPED_COUNT, "optimizer_grouped_count", COUNT,                               \
 	  "of them, that update many tensors at once (foreach, fused)")                            \
 	X(OPTIMIZER_NS, "optimizer_total_ns", NS, "device time of the optimizer's kernels")        \
+	X(OPTIMIZER_SAVING_NS, "optimizer_saving_total_ns", NS,                                    \
+	  "of it, beyond the operator whose kernels of at least 10 µs take longest: one kernel "  \
+	  "for all would move no fewer bytes")                                                     \
 	X(OPTIMIZER_GAP_NS, "optimizer_gap_total_ns", NS,                                          \
 	  "idle gaps of at most 100 µs directly before them")
 
@@ -108,6 +111,7 @@ struct helped {
 
 struct culprit {
 	int64_t count, ns;
+	int64_t long_ns; /* of ns: in kernels of SHORT_NS or more, whose bytes take the time */
 	int64_t start_ns, longest_ns;
 	uint32_t longest_row;
 };
@@ -252,6 +256,8 @@ static void blame(struct work *work, enum remedy remedy, uint32_t row, struct in
 		culprit->longest_ns = time.end_ns - time.start_ns;
 	}
 	tsi_sum(&culprit->ns, ns);
+	if (time.end_ns - time.start_ns >= SHORT_NS)
+		tsi_sum(&culprit->long_ns, ns);
 }
 
 /* A run of fusible kernels ended: one kernel in its place takes at least as its longest. */
@@ -401,6 +407,23 @@ static void list_culprits(const struct work *work, struct fact_sheet *out)
 	tsi_table_order(out, BY_OPERATOR, EVENT_NS, EVENT);
 }
 
+/*
+ * Each operator passes over the tensors of all parameters, and so does a fused optimizer, once. Its
+ * kernels without an operator may be of several passes.
+ */
+static int64_t optimizer_saving(const struct work *work)
+{
+	int64_t longest_ns = 0;
+
+	for (size_t i = 0; i < work->culprits.count; i++) {
+		const struct pair *pair = &work->culprits.pairs[i];
+		const struct culprit *culprit = (const struct culprit *)work->culprits.items + i;
+		if (pair->first == OPTIMIZER && pair->second && culprit->long_ns > longest_ns)
+			longest_ns = culprit->long_ns;
+	}
+	return work->sums[OPTIMIZER].ns - longest_ns;
+}
+
 static void set_wall(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
@@ -439,6 +462,7 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 	tsi_fact_int(out, OPTIMIZER_COUNT, sums[OPTIMIZER].count);
 	tsi_fact_int(out, OPTIMIZER_GROUPED_COUNT, work->grouped_count);
 	tsi_fact_int(out, OPTIMIZER_NS, sums[OPTIMIZER].ns);
+	tsi_fact_int(out, OPTIMIZER_SAVING_NS, optimizer_saving(work));
 	tsi_fact_int(out, OPTIMIZER_GAP_NS, sums[OPTIMIZER].gap_ns);
 	tsi_judge_device_time(work->trace, out);
 }
