@@ -73,10 +73,11 @@ static double gain_of(const struct rule_context *ctx, size_t row, enum reason re
 {
 	double ns = tsi_product_ns(ctx, row);
 	double part = part_of_tensor_cores(ctx, row);
+	/* It took less where the FLOPs or the peak are wrong. */
+	double roofline_ns = fmin(tsi_operator_number(ctx, row, "roofline_ns"), ns);
 
 	if (reason == NO_TF32)
-		return fmax(part * tsi_operator_number(ctx, row, "roofline_ns"),
-			    part_to_win * part * ns);
+		return fmax(part * roofline_ns, part_to_win * part * ns);
 	/* Half if the roofline is unknown. */
 	return fmin(part_to_win * ns, tsi_operator_number(ctx, row, "lost_ns"));
 }
