@@ -11,13 +11,18 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FACTS(X)                                                                                   \
 	X(COUNT, "count", COUNT, "of the list below")                                              \
 	X(HAS_SAME_WORK, "has_same_work", FLAG,                                                    \
 	  "nothing says that a step of B does other work than one of A")                           \
-	X(HAS_SAME_DEVICE, "has_same_device", FLAG, "nothing says that the devices differ")
+	X(HAS_SAME_DEVICE, "has_same_device", FLAG, "nothing says that the devices differ")        \
+	X(THROUGHPUT_CHANGE, "throughput_change_ratio", RATIO,                                     \
+	  "where the work differs: by how much B does more of it per second than A")               \
+	X(THROUGHPUT_BASIS, "throughput_basis", TEXT,                                              \
+	  "work that this counts: samples where only the batch size differs, else FLOPs")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 
@@ -58,11 +63,14 @@ static const struct said {
 	  true },
 };
 
+enum { WORK_SAMPLES, WORK_FLOPS, WORK_COUNT };
+
 struct setup {
 	const struct diff_side *sides;
 	struct fact_sheet *out;
 	int64_t count;
-	bool has_other_work, has_other_device;
+	bool has_other_work, has_other_device, has_other_samples;
+	double work_ratios[WORK_COUNT]; /* of a step, B to A; 0: not known */
 };
 
 /* Adds a row if both sides say something, and not the same. */
@@ -119,6 +127,18 @@ static void compare_worlds(struct setup *setup)
 			     tsi_sheet_print(setup->out, "%" PRId64, b));
 }
 
+/* A batch size that is a number says how the samples of a step compare. */
+static void note_said(struct setup *setup, const struct said *of, const char *a, const char *b)
+{
+	double a_count = strtod(a, NULL), b_count = strtod(b, NULL);
+
+	setup->has_other_work |= of->is_work;
+	if (strcmp(of->what, "batch size") != 0)
+		setup->has_other_samples = true;
+	else if (a_count > 0 && b_count > 0)
+		setup->work_ratios[WORK_SAMPLES] = b_count / a_count;
+}
+
 static void compare_said(struct setup *setup, const struct said *of)
 {
 	struct arena *scratch = tsi_sheet_scratch(setup->out);
@@ -127,12 +147,15 @@ static void compare_said(struct setup *setup, const struct said *of)
 	struct settings b =
 		tsi_settings_open(setup->sides[TSCOPE_SIDE_B].analysis, of->table, scratch);
 
-	for (size_t i = 0; i < MAX_NAMES && of->names[i]; i++)
-		if (put_if_other(setup, of->what, tsi_setting_find(&a, of->names[i]),
-				 tsi_setting_find(&b, of->names[i]))) {
-			setup->has_other_work |= of->is_work;
+	for (size_t i = 0; i < MAX_NAMES && of->names[i]; i++) {
+		const char *in_a = tsi_setting_find(&a, of->names[i]);
+		const char *in_b = tsi_setting_find(&b, of->names[i]);
+
+		if (put_if_other(setup, of->what, in_a, in_b)) {
+			note_said(setup, of, in_a, in_b);
 			return;
 		}
+	}
 }
 
 /* "4.31 TFLOP" */
@@ -154,17 +177,45 @@ static const char *precision_of(const struct diff_side *side, struct fact_sheet 
 	return mix ? tsi_sheet_print(out, "%.*s", (int)strcspn(mix, " ,"), mix) : NULL;
 }
 
+/* B's part of A's figure; 0: one of them has none. */
+static double fact_ratio(const struct setup *setup, const char *id, double *a, double *b)
+{
+	if (!tsi_diff_number(tsi_lookup(setup->sides[TSCOPE_SIDE_A].analysis, id), a) ||
+	    !tsi_diff_number(tsi_lookup(setup->sides[TSCOPE_SIDE_B].analysis, id), b) ||
+	    !(*a > 0 && *b > 0))
+		return 0;
+	return *b / *a;
+}
+
 static void compare_flops(struct setup *setup)
 {
-	static const char id[] = "efficiency.flops_per_step";
 	double a, b;
+	double ratio = fact_ratio(setup, "efficiency.flops_per_step", &a, &b);
 
-	if (!tsi_diff_number(tsi_lookup(setup->sides[TSCOPE_SIDE_A].analysis, id), &a) ||
-	    !tsi_diff_number(tsi_lookup(setup->sides[TSCOPE_SIDE_B].analysis, id), &b) ||
-	    !(a > 0 && b > 0) || fabs(b - a) < min_flops_ratio * a)
+	if (!(ratio > 0))
 		return;
-	setup->has_other_work |= put_if_other(setup, "FLOPs per step", name_flops(setup->out, a),
-					      name_flops(setup->out, b));
+	setup->work_ratios[WORK_FLOPS] = ratio;
+	if (fabs(b - a) >= min_flops_ratio * a)
+		setup->has_other_work |=
+			put_if_other(setup, "FLOPs per step", name_flops(setup->out, a),
+				     name_flops(setup->out, b));
+}
+
+/*
+ * Samples are what a user wants more of; where another model or sequence length makes them other
+ * ones, only FLOPs compare.
+ */
+static void put_throughput(const struct setup *setup)
+{
+	double a, b;
+	double time_ratio = fact_ratio(setup, "step_time.mean_ns", &a, &b);
+	bool has_samples = !setup->has_other_samples && setup->work_ratios[WORK_SAMPLES] > 0;
+	double work_ratio = setup->work_ratios[has_samples ? WORK_SAMPLES : WORK_FLOPS];
+
+	if (!setup->has_other_work || !(time_ratio > 0) || !(work_ratio > 0))
+		return;
+	tsi_fact_real(setup->out, THROUGHPUT_CHANGE, work_ratio / time_ratio - 1);
+	tsi_fact_text(setup->out, THROUGHPUT_BASIS, has_samples ? "samples" : "FLOPs");
 }
 
 static void diff_setup_changes(const struct analysis_scope *scope, struct fact_sheet *out)
@@ -184,6 +235,7 @@ static void diff_setup_changes(const struct analysis_scope *scope, struct fact_s
 	tsi_fact_int(out, COUNT, setup.count);
 	tsi_fact_flag(out, HAS_SAME_WORK, !setup.has_other_work);
 	tsi_fact_flag(out, HAS_SAME_DEVICE, !setup.has_other_device);
+	put_throughput(&setup);
 }
 
 const struct analyzer tsi_analyzer_setup_changes = {

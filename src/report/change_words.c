@@ -84,6 +84,13 @@ const char *tsi_cause_words(const struct panel *panel, const char *cause)
 	return words ? words : tsi_panel_spaced(panel, cause);
 }
 
+const char *tsi_part_words(const struct panel *panel, const char *change)
+{
+	if (strcmp(change, "slower") == 0)
+		return "longer";
+	return strcmp(change, "faster") == 0 ? "shorter" : tsi_panel_spaced(panel, change);
+}
+
 /* ---- what explains the change ---- */
 
 bool tsi_find_lone_rank(const struct panel *panel, struct lone_rank *rank)

@@ -32,10 +32,16 @@ const char *tsi_line_words(const struct panel *panel, const char *line);
 /* Why a device is idle: "python" → "Python between operators". */
 const char *tsi_cause_words(const struct panel *panel, const char *cause);
 
+/*
+ * Change of a part of the step: "slower" → "longer". Its time says how long it takes, not whether
+ * it does more.
+ */
+const char *tsi_part_words(const struct panel *panel, const char *change);
+
 /* Counts of changed kernels or operators: "2 new, 1 replaced", or "". */
 const char *tsi_work_counts(const struct panel *panel, const char *analyzer);
 
-/* The rank whose kernels or operators were compared: ", of rank 2"; "" with a single rank. */
+/* The rank whose kernels or operators were compared: " (compared on rank 2)", or "". */
 const char *tsi_work_ranks(const struct panel *panel, const char *analyzer);
 
 /* The rank that alone changed; false: there is none. */
@@ -68,8 +74,11 @@ size_t tsi_other_fact_count(const struct panel *panel);
 /* "+13.1 %", or "13.1 %" without a sign. */
 const char *tsi_percent_words(const struct panel *panel, double ratio, bool is_signed);
 
-/* Appends the head's lines on the step: its change and the explanation. Nothing if unchanged. */
+/* Appends the head's lines on the step: its change and the explanation. */
 void tsi_put_step_change(const struct panel *panel);
+
+/* Is there no sign that the step changed? */
+bool tsi_is_unchanged(const struct panel *panel);
 
 /* "+0.4 ms (+0.4 %) of the mean step is within noise: …", of a step that did not change. */
 const char *tsi_noise_words(const struct panel *panel);

@@ -36,6 +36,20 @@ const char *tsi_percent_words(const struct panel *panel, double ratio, bool is_s
 
 /* ---- whether both are alike ---- */
 
+/* ": 14.2 % more FLOPs per second", ", so compare throughput" where that is not known */
+static const char *name_throughput(const struct panel *panel)
+{
+	struct tscope_value ratio = tsi_panel_value(panel, "setup_changes.throughput_change_ratio");
+
+	if (ratio.kind != TSCOPE_VALUE_REAL)
+		return ", so compare throughput";
+	const char *words = ratio.real < 0 ? "fewer" : ratio.real < MIN_FACTOR ? "more" : "as many";
+
+	return tsi_panel_print(panel, ": %s %s %s per second",
+			       tsi_percent_words(panel, ratio.real, false), words,
+			       tsi_panel_text(panel, "setup_changes.throughput_basis"));
+}
+
 /* "these runs differ in: device A100 → V100, world size 8 → 4" */
 static void put_setup(const struct panel *panel)
 {
@@ -50,8 +64,8 @@ static void put_setup(const struct panel *panel)
 				 tsi_change_text(&setup, "what"), tsi_change_text(&setup, "a"),
 				 tsi_change_text(&setup, "b"));
 	if (same_work.kind == TSCOPE_VALUE_FLAG && !same_work.flag)
-		tsi_panel_append(panel, &text,
-				 "; the steps do different work, so compare throughput");
+		tsi_panel_append(panel, &text, "; the steps do different work%s",
+				 name_throughput(panel));
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "SETUP", "%s", text);
 }
 
@@ -298,21 +312,32 @@ static void put_ranks(const struct panel *panel)
 			     rank_count);
 }
 
+/* The first finding that changed, those that got worse before the others; false: none did. */
+static bool find_changed(const struct panel *panel, struct change *ret)
+{
+	static const char *const kinds[] = { "new", "worse", "gone", "better" };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(kinds); i++)
+		for (*ret = tsi_change_first(panel, "finding_changes.list");
+		     tsi_change_is_there(ret); ret->row++)
+			if (strcmp(tsi_finding_change(ret), kinds[i]) == 0)
+				return true;
+	return false;
+}
+
 static void put_findings(const struct panel *panel)
 {
-	struct change finding = tsi_change_first(panel, "finding_changes.list");
+	struct change finding;
 	const char *counts = tsi_finding_counts(panel);
-	bool is_bad;
+	bool is_found = find_changed(panel, &finding);
 	char text[WORDS_MAX];
 
 	if (*counts == '\0')
 		return;
-	while (strcmp(tsi_finding_change(&finding), "similar") == 0)
-		finding.row++;
-	const char *kind = tsi_finding_change(&finding);
-	is_bad = strcmp(kind, "new") == 0 || strcmp(kind, "worse") == 0;
-	const char *title = tsi_change_text(&finding, "title");
-	if (!is_bad)
+	const char *kind = is_found ? tsi_finding_change(&finding) : "";
+	const char *title = is_found ? tsi_change_text(&finding, "title") : "";
+	bool is_bad = strcmp(kind, "new") == 0 || strcmp(kind, "worse") == 0;
+	if (!is_found)
 		snprintf(text, sizeof(text), "%s", counts);
 	else if (strchr(counts, ','))
 		snprintf(text, sizeof(text), "%s; %s: %.300s", counts, kind, title);
@@ -322,7 +347,28 @@ static void put_findings(const struct panel *panel)
 	tsi_doc_line(panel->doc, DOC_CHANGE, is_bad ? DOC_BAD : DOC_GOOD, "FINDINGS", "%s", text);
 }
 
-/* "1 configuration and 2 environment settings differ"; counts of 0 are left out. */
+/* ": lr, seed, WORLD_SIZE …" */
+static const char *name_settings(const struct panel *panel)
+{
+	static const char *const tables[] = { "reproducibility.config",
+					      "reproducibility.environment" };
+	const char *text = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < TSI_COUNT_OF(tables); i++) {
+		struct change setting = tsi_change_first(panel, tables[i]);
+
+		for (; tsi_change_is_there(&setting); setting.row++)
+			if (count++ < FIGURES_SHOWN)
+				tsi_panel_append(panel, &text, "%s %.64s", count == 1 ? ":" : ",",
+						 tsi_change_text(&setting, "name"));
+	}
+	if (count > FIGURES_SHOWN)
+		tsi_panel_append(panel, &text, "%s", " …");
+	return text;
+}
+
+/* "1 configuration and 2 environment settings differ: lr, …"; counts of 0 are left out. */
 static void put_settings(const struct panel *panel)
 {
 	int64_t config = tsi_panel_int(panel, "reproducibility.config_count");
@@ -337,8 +383,8 @@ static void put_settings(const struct panel *panel)
 	if (environment != 0)
 		tsi_panel_append(panel, &text, "%s%" PRId64 " environment",
 				 config != 0 ? " and " : "", environment);
-	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "SETTINGS", "%s %s", text,
-		     last == 1 ? "setting differs" : "settings differ");
+	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "SETTINGS", "%s %s%s", text,
+		     last == 1 ? "setting differs" : "settings differ", name_settings(panel));
 }
 
 static void put_losses(const struct panel *panel)
@@ -424,13 +470,8 @@ static void put_no_change(const struct panel *panel)
 /* Behind the lines: what did not change. */
 static void put_rest(const struct panel *panel)
 {
-	const char *text = "nothing else changed significantly";
-
-	if (tsi_is_step(panel, "no_change") && !tsi_has_certain_line(panel))
-		text = tsi_panel_print(panel, "no significant change: %s", tsi_noise_words(panel));
-	else if (tsi_is_step(panel, "same"))
-		text = "the steps took the same time";
-	tsi_doc_line(panel->doc, DOC_NO_CHANGE, DOC_FAINT, NULL, "%s", text);
+	tsi_doc_line(panel->doc, DOC_NO_CHANGE, DOC_FAINT, NULL, "%s",
+		     "nothing else changed significantly");
 }
 
 static void put_gates(const struct panel *panel)
@@ -469,22 +510,29 @@ static void put_all_lacking(const struct panel *panel)
 
 void tsi_put_changes(const struct panel *panel)
 {
-	const struct doc_node *start =
+	struct doc_node *start =
 		tsi_doc_add(panel->doc, &(struct doc_node){ .kind = DOC_NODE_BREAK });
 
 	if (!start)
 		return;
 	tsi_put_history(panel);
 	put_setup(panel);
+	const struct doc_node *before = panel->doc->last;
 	tsi_put_step_change(panel);
+	/* Alone, that the step did not change says too little. */
+	const struct doc_node *quiet =
+		before == start && tsi_is_unchanged(panel) ? panel->doc->last : start;
 	for (size_t i = 0; i < TSI_COUNT_OF(lines); i++)
 		put_if_room(panel, lines[i]);
-	if (panel->doc->last == start)
+	if (panel->doc->last == quiet)
 		put_live_bytes(panel);
 	put_if_room(panel, put_all_lacking);
-	if (panel->doc->last == start)
+	if (panel->doc->last == quiet) {
+		start->next = NULL;
+		panel->doc->last = start;
 		put_no_change(panel);
-	else
+	} else {
 		put_if_room(panel, put_rest);
+	}
 	put_gates(panel);
 }

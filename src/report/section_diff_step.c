@@ -168,15 +168,38 @@ static void put_changed(const struct panel *panel)
 }
 
 /* The mean may be as it was where the typical step is not: wild steps hide it. */
+static bool is_typical_changed(const struct panel *panel)
+{
+	return strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0;
+}
+
 static void put_typical_changed(const struct panel *panel)
 {
 	int64_t shift_ns = tsi_panel_int(panel, "step_change.typical_shift_ns");
 
-	if (strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0)
+	if (is_typical_changed(panel))
 		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "STEPS",
-			     "typical steps are %s %s, %s; the mean does not show it",
-			     name_size(panel, shift_ns), direction(shift_ns),
-			     name_certainty(panel, "step_change.typical_p_value"));
+			     "typical steps are %s %s, %s; %s", name_size(panel, shift_ns),
+			     direction(shift_ns),
+			     name_certainty(panel, "step_change.typical_p_value"),
+			     tsi_noise_words(panel));
+}
+
+bool tsi_is_unchanged(const struct panel *panel)
+{
+	return tsi_is_step(panel, "same") ||
+	       (tsi_is_step(panel, "no_change") && !tsi_has_certain_line(panel) &&
+		!is_typical_changed(panel));
+}
+
+static void put_unchanged(const struct panel *panel)
+{
+	if (tsi_is_step(panel, "same"))
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_GOOD, "SAME", "%s",
+			     "the steps took the same time");
+	else if (tsi_is_unchanged(panel))
+		tsi_doc_line(panel->doc, DOC_CHANGE, DOC_GOOD, "SAME", "no significant change: %s",
+			     tsi_noise_words(panel));
 }
 
 static void put_open(const struct panel *panel)
@@ -295,8 +318,7 @@ static void name_part(const struct panel *panel, const struct line_parts *parts,
 							count > 2 ? "s" : "")
 				      : "";
 	if (is_whole(parts)) {
-		tsi_panel_append(panel, &explanation->rest, ", %.40s",
-				 tsi_panel_spaced(panel, word));
+		tsi_panel_append(panel, &explanation->rest, ", %.40s", tsi_part_words(panel, word));
 		return;
 	}
 	tsi_panel_append(
@@ -450,13 +472,16 @@ void tsi_put_step_change(const struct panel *panel)
 	if (strcmp(verdict, "changed") == 0) {
 		put_changed(panel);
 		put_explanation(panel);
+	} else if (strcmp(verdict, "same") == 0) {
+		put_unchanged(panel);
 	} else if (strcmp(verdict, "no_change") == 0) {
+		put_unchanged(panel);
 		put_typical_changed(panel);
 		put_lines_of_unchanged(panel);
 	} else if (strcmp(verdict, "undecided") == 0) {
 		put_open(panel);
 		put_explanation(panel);
-	} else if (*verdict != '\0' && strcmp(verdict, "same") != 0) {
+	} else if (*verdict != '\0') {
 		put_untested(panel, verdict);
 		put_explanation(panel);
 	}

@@ -48,10 +48,10 @@ static void put_part(const struct panel *panel, struct doc_changes *changes,
 	const char *name = tsi_change_text(part, "part"), *a_name = tsi_change_text(part, "a_part");
 	struct doc_change *line =
 		put_times(panel, changes, part,
-			  &(struct doc_change){ .name = *name != '\0' ? name : "the rest",
-						.indent = PART_INDENT,
-						.word = tsi_panel_spaced(
-							panel, tsi_change_text(part, "change")) });
+			  &(struct doc_change){
+				  .name = *name != '\0' ? name : "the rest",
+				  .indent = PART_INDENT,
+				  .word = tsi_part_words(panel, tsi_change_text(part, "change")) });
 
 	if (*a_name != '\0')
 		tsi_doc_change_note(panel->doc, line, "in place of ", a_name);
@@ -404,11 +404,11 @@ const char *tsi_work_ranks(const struct panel *panel, const char *analyzer)
 	if (!has_a && !has_b)
 		return "";
 	if (has_a != has_b)
-		return tsi_panel_print(panel, ", of rank %" PRId64 " in %s",
+		return tsi_panel_print(panel, " (compared on rank %" PRId64 " of %s)",
 				       has_a ? a.integer : b.integer, has_a ? "A" : "B");
 	if (a.integer == b.integer)
-		return tsi_panel_print(panel, ", of rank %" PRId64, b.integer);
-	return tsi_panel_print(panel, ", of rank %" PRId64 " in A and rank %" PRId64 " in B",
+		return tsi_panel_print(panel, " (compared on rank %" PRId64 ")", b.integer);
+	return tsi_panel_print(panel, " (compared: rank %" PRId64 " of A, rank %" PRId64 " of B)",
 			       a.integer, b.integer);
 }
 

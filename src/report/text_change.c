@@ -189,17 +189,27 @@ void tsi_text_changes(struct text_writer *w, const struct doc_changes *changes)
 
 enum { LINE_INDENT = 11, AMOUNT_WIDTH = 11 };
 
-/* ": <name><rest>", below where there is no room for that. */
+/* Does the part stay whole from this column on, the rest behind it? */
+static bool has_room(struct text_writer *w, const struct doc_explanation *of, unsigned column)
+{
+	unsigned used = column + tsi_text_columns(of->rest);
+
+	return used <= w->width && tsi_text_name_fits(w, of->part, w->width - used);
+}
+
+/* ": <name><rest>", below where the name would be cut here. */
 static void put_part(struct text_writer *w, const struct doc_explanation *of, unsigned column)
 {
 	unsigned used = tsi_text_columns(of->rest);
 
 	tsi_text_put(w, ":");
 	column += 2; /* with a blank */
-	if (column + used + NAME_LEAST <= w->width) {
+	if (has_room(w, of, column)) {
 		tsi_text_put(w, " ");
 	} else {
-		column = LINE_INDENT + used + NAME_LEAST <= w->width ? LINE_INDENT : 2;
+		column = LINE_INDENT + AMOUNT_WIDTH;
+		if (!has_room(w, of, column))
+			column = LINE_INDENT + used + NAME_LEAST <= w->width ? LINE_INDENT : 2;
 		tsi_text_put(w, "\n");
 		tsi_text_repeat(w, " ", column);
 	}

@@ -258,6 +258,11 @@ unsigned tsi_text_name_cut(struct text_writer *w, const char *name, unsigned col
 	return put + put_name_part(w, shown, total - tail, SIZE_MAX);
 }
 
+bool tsi_text_name_fits(struct text_writer *w, const char *name, unsigned columns)
+{
+	return name_columns(w, without_signature(tsi_str_of(name))) <= columns;
+}
+
 unsigned tsi_text_name_cut_at(struct text_writer *w, const char *name, unsigned columns,
 			      size_t place)
 {

@@ -68,6 +68,9 @@ void tsi_text_name(struct text_writer *w, const char *name);
 void tsi_text_name_cell(struct text_writer *w, const char *name, unsigned columns);
 unsigned tsi_text_name_cut(struct text_writer *w, const char *name, unsigned columns);
 
+/* Does it stay whole but for what says least? */
+bool tsi_text_name_fits(struct text_writer *w, const char *name, unsigned columns);
+
 /* Likewise, but what begins at a place (a column of the name) is seen. */
 unsigned tsi_text_name_cut_at(struct text_writer *w, const char *name, unsigned columns,
 			      size_t place);

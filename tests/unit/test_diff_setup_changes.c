@@ -42,6 +42,38 @@ TEST(other_work_is_no_slower_code)
 	      "FLOPs per step 1 TFLOP 2 TFLOP\n");
 }
 
+/* FLOPs of A: 1 T in 100 ms, of B: 2 T in 160 ms. Samples count where only the batch size differs. */
+TEST(throughput_is_work_per_time)
+{
+	static const char a[] = "efficiency.flops_per_step 1000000000000\n"
+				"step_time.mean_ns 100000000\n"
+				"provenance.config name=batch_size value=32\n";
+	static const char b[] = "efficiency.flops_per_step 2000000000000\n"
+				"step_time.mean_ns 160000000\n";
+	static const char rate[] = "setup_changes: throughput_change_ratio throughput_basis";
+	struct compared *c = compare(a, b);
+
+	check_facts(&c->result, rate, "0.25 FLOPs");
+	compared_free(c);
+	c = compare(a, "step_time.mean_ns 160000000\n"
+		       "provenance.config name=batch_size value=64\n");
+	check_facts(&c->result, rate, "0.25 samples");
+	compared_free(c);
+	c = compare(a, "efficiency.flops_per_step 1000000000000\n"
+		       "step_time.mean_ns 160000000\n"
+		       "provenance.config name=batch_size value=32\n");
+	check_facts(&c->result, rate, "- -");
+	compared_free(c);
+	c = compare("step_time.mean_ns 100000000\n"
+		    "provenance.config name=batch_size value=32\n"
+		    "provenance.config name=seq_len value=512\n",
+		    "step_time.mean_ns 160000000\n"
+		    "provenance.config name=batch_size value=64\n"
+		    "provenance.config name=seq_len value=128\n");
+	check_facts(&c->result, rate, "- -");
+	compared_free(c);
+}
+
 /* What one side does not say is no difference. */
 TEST(what_is_not_said_is_not_compared)
 {

@@ -100,7 +100,7 @@ TEST(the_head_says_how_much_and_why)
 		  "typical step takes 12.50 ms to 13.50 ms more\n +10.00 ms compute: "
 		  "bwd_dq and 1 other, replaced\n"
 		  " +3.000 ms exposed communication (cannot tell):\n all_reduce in group 2, "
-		  "slower\n nothing else changed significantly\n" },
+		  "longer\n nothing else changed significantly\n" },
 		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method mean\nstep_change.p_value "
 		  "0.002\n"
@@ -177,10 +177,9 @@ TEST(the_first_line_cannot_be_misread)
 		  "step_change.change_ns 400000\nstep_change.change_ratio 0.004\n"
 		  "step_change.low_ns -1100000\nstep_change.high_ns 1900000\n",
 		  false,
-		  "\n STEPS typical steps are 200.0 µs faster, significant (p < 0.0001); the mean\n"
-		  " does not show it\n"
-		  " no significant change: +400.0 µs (+0.4 %) of the mean step is within\n"
-		  " noise (1.100 ms less to 1.900 ms more)\n" },
+		  "\n STEPS typical steps are 200.0 µs faster, significant (p < 0.0001);\n"
+		  " +400.0 µs (+0.4 %) of the mean step is within noise (1.100 ms less to\n"
+		  " 1.900 ms more)\n nothing else changed significantly\n" },
 		/* Bounds that are not known are not made up. */
 		{ tsi_put_changes,
 		  "step_change.verdict changed\nstep_change.method rank\nstep_change.p_value "
@@ -231,7 +230,7 @@ TEST(a_part_stands_for_its_share)
 
 	snprintf(text, sizeof(text),
 		 "%s +60.00 µs compute: dq+dkv +25.00 µs and 2 more\n"
-		 " +39.10 µs exposed communication:\n all_reduce +19.55 µs and 1 more\n nothing "
+		 " +39.10 µs exposed communication: all_reduce +19.55 µs and 1 more\n nothing "
 		 "else changed significantly\n",
 		 first);
 	check(&(struct section_case){ tsi_put_changes, MANY_PARTS, false, text }, 1);
@@ -307,7 +306,7 @@ TEST(what_the_host_was_inside_is_named)
 		  " +2.000 ms launch stalls: Python between operators +1.500 ms\n" },
 		{ STALLED "explanation.parts line=launch_stall kind=function part=train.py:step "
 			  "change=slower change_ns=1900000\n",
-		  " +2.000 ms launch stalls: train.py:step, slower\n" },
+		  " +2.000 ms launch stalls: train.py:step, longer\n" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
@@ -347,11 +346,12 @@ TEST(the_head_does_not_call_noise_a_change)
 		{ tsi_put_changes,
 		  "step_change.verdict no_change\nstep_change.change_ns 400000\n"
 		  "step_change.change_ratio 0.004\nstep_change.low_ns -1100000\n"
-		  "step_change.high_ns 1900000\nreproducibility.config_count 1\n",
+		  "step_change.high_ns 1900000\nreproducibility.config_count 1\n"
+		  "reproducibility.config name=lr\n",
 		  false,
-		  "\n SETTINGS 1 configuration setting differs\n no significant change: +400.0 µs "
-		  "(+0.4 %) of the mean step is within\n noise (1.100 ms less to 1.900 ms "
-		  "more)\n" },
+		  "\n SAME no significant change: +400.0 µs (+0.4 %) of the mean step is within\n "
+		  "noise (1.100 ms less to 1.900 ms more)\n SETTINGS 1 configuration setting "
+		  "differs: lr\n nothing else changed significantly\n" },
 	};
 
 	check(cases, TSI_COUNT_OF(cases));
@@ -371,7 +371,7 @@ TEST(an_explanation_names_lines_and_parts)
 				   " bwd_dkv\n"
 				   " in place of bwd\n"
 				   " exposed communication 10.00 ms 13.00 ms +3.000 ms\n"
-				   " all_reduce in group 2 slower 10.00 ms 13.00 ms +3.000 ms\n"
+				   " all_reduce in group 2 longer 10.00 ms 13.00 ms +3.000 ms\n"
 				   " … and 1 more +2.000 ms\n";
 	const struct section_case cases[] = {
 		{ tsi_section_explanation, SLOWER, false, head },
@@ -563,11 +563,11 @@ TEST(work_says_which_rank_it_is_of)
 	} cases[] = {
 		{ "", "\n● KERNELS 1 new; times per step\n" },
 		{ "kernel_changes.a_rank 3\nkernel_changes.b_rank 3\n",
-		  "\n● KERNELS 1 new, of rank 3; times per step\n" },
+		  "\n● KERNELS 1 new (compared on rank 3); times per step\n" },
 		{ "kernel_changes.a_rank 1\nkernel_changes.b_rank 2\n",
-		  "\n● KERNELS 1 new, of rank 1 in A and rank 2 in B; times per step\n" },
+		  "\n● KERNELS 1 new (compared: rank 1 of A, rank 2 of B); times per step\n" },
 		{ "kernel_changes.b_rank 2\n",
-		  "\n● KERNELS 1 new, of rank 2 in B; times per step\n" },
+		  "\n● KERNELS 1 new (compared on rank 2 of B); times per step\n" },
 	};
 	char facts[512];
 
