@@ -66,11 +66,19 @@ static void add_places(struct rule_context *ctx)
 	const char *site = tsi_rule_text(ctx, "hang.culprit_site");
 	const char *waiter_site = tsi_rule_text(ctx, "hang.waiter_site");
 
-	if (*site) {
+	if (*site)
+		tsi_rule_subject(ctx)->source = site;
+	if (*site && strcmp(site, waiter_site) == 0) {
+		tsi_rule_detail(ctx,
+				"rank %" PRId64 " and rank %" PRId64 ", which waits, are both "
+				"at %.110s",
+				tsi_rule_int(ctx, "hang.culprit_rank"),
+				tsi_rule_int(ctx, "hang.waiter_rank"), site);
+		return;
+	}
+	if (*site)
 		tsi_rule_detail(ctx, "rank %" PRId64 " at %.110s",
 				tsi_rule_int(ctx, "hang.culprit_rank"), site);
-		tsi_rule_subject(ctx)->source = site;
-	}
 	if (*waiter_site)
 		tsi_rule_detail(ctx, "rank %" PRId64 " waits at %.110s",
 				tsi_rule_int(ctx, "hang.waiter_rank"), waiter_site);

@@ -21,6 +21,31 @@ static void describe_link(struct rule_context *ctx, size_t row)
 			*plural(ranks) ? "" : "s", call, plural(others), others);
 }
 
+/* Is it a message between two ranks? */
+static bool is_message(const char *call)
+{
+	return strncmp(call, "send ", 5) == 0 || strncmp(call, "recv ", 5) == 0;
+}
+
+/* The title has both calls of a circle of two, but not for whom the culprit waits. */
+static void describe_circle(struct rule_context *ctx)
+{
+	const char *culprits = tsi_rule_text(ctx, "hang.culprit_ranks");
+	size_t count = tsi_rule_rows(ctx, "hang.chain");
+	bool is_named = count == 2 && !tsi_rule_flag(ctx, "hang.is_tie");
+
+	for (size_t row = 0; row < count && row < 4; row++) {
+		const char *others = tsi_rule_cell_text(ctx, "hang.chain", row, "waits_for");
+
+		if (!is_named)
+			describe_link(ctx, row);
+		else if (strcmp(tsi_rule_cell_text(ctx, "hang.chain", row, "ranks"), culprits) == 0)
+			tsi_rule_detail(ctx, "%s wait%s for rank%s %.40s",
+					tsi_hang_culprits(ctx).text, *plural(culprits) ? "" : "s",
+					plural(others), others);
+	}
+}
+
 static void evaluate_hang_deadlock(struct rule_context *ctx)
 {
 	const char *own = tsi_rule_text(ctx, "hang.culprit_call");
@@ -33,8 +58,11 @@ static void evaluate_hang_deadlock(struct rule_context *ctx)
 	else
 		tsi_hang_fire(ctx, "deadlock: %s waits in %.240s first",
 			      tsi_hang_culprits(ctx).text, own);
-	for (size_t row = 0; row < tsi_rule_rows(ctx, "hang.chain") && row < 4; row++)
-		describe_link(ctx, row);
+	describe_circle(ctx);
+	if (is_message(tsi_rule_text(ctx, "hang.call")) && is_message(own))
+		tsi_rule_advice(ctx, "let one side of each pair receive first, or post both "
+				     "messages in one batch_isend_irecv; look for a message that "
+				     "only one side skipped");
 }
 
 const struct rule tsi_rule_hang_deadlock = {

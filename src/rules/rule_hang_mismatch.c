@@ -4,16 +4,30 @@
 
 static void evaluate_hang_mismatch(struct rule_context *ctx)
 {
+	static const char branch[] =
+		"look for a branch on the rank or its data, an exception that only some ranks "
+		"have, a parameter that only some use; --full has the stacks that were recorded";
+	static const char lengths[] =
+		"look for batches or sequences of different lengths (pad them, drop_last=True), "
+		"a parameter that only some ranks use, a model built differently";
+	static const char setup[] = "look for a model, precision or list of parameters that is set "
+				    "up differently on this rank, a branch on the rank";
 	static const struct {
-		const char *kind, *words;
+		const char *kind, *words, *advice;
 	} kinds[] = {
-		{ "other_collective", "called another operation" },
-		{ "size", "passed another size" },
-		{ "dtype", "passed another type" },
-		{ "count", "passed another number of tensors" },
-		{ "root", "named another root" },
-		{ "split", "passed other splits" },
-		{ "peer", "addressed the wrong peer" },
+		{ "other_collective", "called another operation", branch },
+		{ "size", "passed another size", lengths },
+		{ "dtype", "passed another type", setup },
+		{ "count", "passed another number of tensors", setup },
+		{ "root", "named another root",
+		  "compute the root (src, dst) from what all ranks have alike: it is a rank of "
+		  "the job, not of the group" },
+		{ "split", "passed other splits",
+		  "exchange the counts before the all_to_all, so that what one rank sends is what "
+		  "the other expects" },
+		{ "peer", "addressed the wrong peer",
+		  "look at how this rank computes the peer of the message: its place in the "
+		  "group, the first and last stage" },
 	};
 	bool is_tie = tsi_rule_flag(ctx, "hang.is_tie");
 	bool is_named = tsi_rule_int(ctx, "hang.culprit_count") > 0;
@@ -32,6 +46,7 @@ static void evaluate_hang_mismatch(struct rule_context *ctx)
 				      detail);
 		else
 			tsi_hang_fire(ctx, "its ranks do not agree: %.400s", detail);
+		tsi_rule_advice(ctx, kinds[i].advice);
 	}
 }
 
@@ -50,9 +65,9 @@ const struct rule tsi_rule_hang_mismatch = {
 			   "the library waits for ever, or worse, mixes up the data. Shapes "
 			   "may differ where the elements agree. The root of a broadcast and "
 			   "the pairs of an all_to_all are not recorded.",
-		.advice = "compare the stacks of the two ranks (--full). Likely a branch on the "
-			  "rank or its data, batches or sequences of different lengths, a "
-			  "parameter that only some ranks use, a model built differently",
+		.advice = "look for a branch on the rank or its data, batches or sequences of "
+			  "different lengths, a parameter that only some ranks use, a model built "
+			  "differently; --full has the stacks that were recorded",
 		.example = "Seven ranks call all_reduce [4096], rank 6 all_gather [1024] under "
 			   "the same number: a finding of severity high that names rank 6.",
 	},

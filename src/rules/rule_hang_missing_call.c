@@ -22,14 +22,21 @@ static void fire_missing(struct rule_context *ctx)
 		tsi_rule_detail(ctx, "it is %" PRId64 " collectives behind its group", behind);
 }
 
+static void fire_late(struct rule_context *ctx)
+{
+	tsi_hang_fire(ctx, "%s called it %.0f s after the first, too late",
+		      tsi_hang_culprits(ctx).text, tsi_rule_real(ctx, "hang.late_ns") / 1e9);
+	tsi_rule_advice(ctx, "look at what this rank did before it made the call (its log): a slow "
+			     "loader, a checkpoint, an evaluation, a retry. Where that is meant "
+			     "to take so long, raise the timeout of the process group");
+}
+
 static void evaluate_hang_missing_call(struct rule_context *ctx)
 {
 	if (tsi_hang_is_found(ctx, "missing_call"))
 		fire_missing(ctx);
 	else if (tsi_hang_is(ctx, "late"))
-		tsi_hang_fire(ctx, "%s called it %.0f s after the first, too late",
-			      tsi_hang_culprits(ctx).text,
-			      tsi_rule_real(ctx, "hang.late_ns") / 1e9);
+		fire_late(ctx);
 }
 
 const struct rule tsi_rule_hang_missing_call = {

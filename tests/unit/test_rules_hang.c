@@ -43,6 +43,12 @@ static const struct rule_case cases[] = {
 	{ "HANG.MISSING_CALL", QUIET, HANG("none", ""), NULL, "" },
 	{ "HANG.MISMATCH", FIRES, HANG("size", "hang.detail rank 6 has [8], rank 4 [4]\n"), NULL,
 	  "high: all_reduce #1841: rank 6 passed another size: rank 6 has [8], rank 4 [4]" WAIT },
+	{ "HANG.MISMATCH", FIRES,
+	  HANG("size", "hang.detail x\nhang.culprit_site a.py:3 step\n"
+		       "hang.waiter_site a.py:3 step\nhang.waiter_rank 4\n"),
+	  NULL,
+	  "high: all_reduce #1841: rank 6 passed another size: x" WAIT
+	  " (rank 6 and rank 4, which waits, are both at a.py:3 step)" },
 	{ "HANG.MISMATCH", FIRES, HANG("dtype", "hang.detail x\nhang.is_tie yes\n"), NULL,
 	  "high: all_reduce #1841: rank 6 do not agree: x" WAIT },
 	{ "HANG.MISMATCH", FIRES,
@@ -54,6 +60,18 @@ static const struct rule_case cases[] = {
 	{ "HANG.DEADLOCK", FIRES, HANG("order", "hang.is_tie yes\n"), NULL,
 	  "high: all_reduce #1841: deadlock: rank 6 wait for each other, each in another "
 	  "call" WAIT },
+	{ "HANG.DEADLOCK", FIRES,
+	  HANG("order", "hang.chain ranks=4-5 call=c waits_for=6\n"
+			"hang.chain ranks=6 call=d waits_for=4-5\n"),
+	  NULL,
+	  "high: all_reduce #1841: deadlock: rank 6 waits in all_gather #1840 first" WAIT
+	  " (rank 6 waits for ranks 4-5)" },
+	{ "HANG.DEADLOCK", FIRES,
+	  HANG("order", "hang.is_tie yes\nhang.chain ranks=4 call=c waits_for=6\n"
+			"hang.chain ranks=6 call=d waits_for=4\n"),
+	  NULL,
+	  "high: all_reduce #1841: deadlock: rank 6 wait for each other, each in another "
+	  "call" WAIT " (rank 4 waits in c for rank 6; rank 6 waits in d for rank 4)" },
 	{ "HANG.DEADLOCK", QUIET, HANG("other_collective", ""), NULL, "" },
 	{ "HANG.NO_DUMP", FIRES, HANG("no_dump", ""), NULL,
 	  "high: all_reduce #1841: rank 6 left no dump, and all others called it: it probably hung "
@@ -86,4 +104,21 @@ static const struct rule_case cases[] = {
 TEST(rules_say_what_they_should)
 {
 	check_rule_cases(cases, TSI_COUNT_OF(cases));
+}
+
+TEST(advice_is_for_what_went_wrong)
+{
+	static const struct advice_case advice[] = {
+		{ "HANG.MISSING_CALL", HANG("late", "hang.late_ns 612000000000\n"),
+		  "did before it made the call" },
+		{ "HANG.MISSING_CALL", HANG("missing_call", ""), "did after its last call" },
+		{ "HANG.MISMATCH", HANG("size", "hang.detail x\n"), "drop_last=True" },
+		{ "HANG.MISMATCH", HANG("split", "hang.detail x\n"), "exchange the counts" },
+		{ "HANG.DEADLOCK", HANG("order", ""), "in the same order" },
+		{ "HANG.DEADLOCK",
+		  HANG("order", "hang.call send to 1\nhang.culprit_call send to 0\n"),
+		  "let one side of each pair receive first" },
+	};
+
+	check_rule_advice(advice, TSI_COUNT_OF(advice));
 }
