@@ -19,7 +19,7 @@
 	X(HAS_SAME_WORK, "has_same_work", FLAG,                                                    \
 	  "nothing says that a step of B does other work than one of A")                           \
 	X(HAS_SAME_DEVICE, "has_same_device", FLAG, "nothing says that the devices differ")        \
-	X(THROUGHPUT_CHANGE, "throughput_change_ratio", RATIO,                                     \
+	X(THROUGHPUT_CHANGE, "throughput_change_ratio", NUMBER,                                    \
 	  "where the work differs: by how much B does more of it per second than A")               \
 	X(THROUGHPUT_BASIS, "throughput_basis", TEXT,                                              \
 	  "work that this counts: samples where only the batch size differs, else FLOPs")
