@@ -336,7 +336,7 @@ static void add_pieces(struct piece_collector *pieces, const struct host_walk *w
 static void add_rest(struct piece_collector *pieces, const struct tscope_timeline *timeline)
 {
 	struct piece_cursor cursor = tsi_piece_cursor(pieces->to);
-	struct line_piece piece, rest = { .line = HOST_OTHER };
+	struct line_piece piece = { 0 }, rest = { .line = HOST_OTHER };
 	bool is_more = tsi_piece_next(&cursor, &piece);
 	int64_t until_ns = INT64_MIN;
 
