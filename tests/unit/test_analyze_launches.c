@@ -131,20 +131,28 @@ TEST(allocations_of_later_steps)
 	analyzed_free(a);
 }
 
-/* 24 of 30 new tensors go to the driver, so the cache is off; with 19 nothing is said. */
+/*
+ * 24 of 30 new tensors go to the driver, so the cache is off; with 19 nothing is said. Nor where the
+ * device is full, so that the cache frees what it has before it asks again.
+ */
 TEST(tensors_without_a_cache)
 {
 	static const struct {
 		int uncached;
+		bool frees;
 		const char *ratio;
-	} cases[] = { { 24, "0.8" }, { 19, "-" } };
+	} cases[] = { { 24, false, "0.8" }, { 19, false, "-" }, { 30, true, "-" } };
 
-	for (size_t c = 0; c < 2; c++) {
+	for (size_t c = 0; c < TSI_COUNT_OF(cases); c++) {
 		struct test_trace *t = test_trace_new();
 		for (int i = 0; i < 30; i++) {
 			test_op(t, i % 2 ? "aten::empty" : "aten::empty_strided", 1, i * 100, 50);
 			if (i < cases[c].uncached)
 				test_call(t, "cudaMalloc", 1, i * 100 + 10, 20, 0);
+			if (!cases[c].frees)
+				continue;
+			test_call(t, "cudaFree", 1, i * 100 + 32, 2, 0);
+			test_call(t, "cudaMalloc", 1, i * 100 + 35, 10, 0);
 		}
 		test_op(t, "aten::mm", 1, 5000, 50);
 		struct analyzed *a = analyze(t);

@@ -49,8 +49,8 @@
 	X(ALLOCATING_STEP_COUNT, "allocating_step_count", COUNT,                                   \
 	  "of these, steps with an allocating or freeing call")                                    \
 	X(UNCACHED_RATIO, "uncached_ratio", RATIO,                                                 \
-	  "of the operators aten::empty and aten::empty_strided, those that call the driver; "     \
-	  "only where 20 or more do")
+	  "of the operators aten::empty and aten::empty_strided, those that allocate from the "    \
+	  "driver and free nothing there; only where 20 or more do")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
 
@@ -96,8 +96,12 @@ struct work {
 	/* Calls for the device's memory, in unmarked steps behind 0. */
 	struct calls steady[CALL_KIND_COUNT];
 	bool *allocates;        /* by step */
-	int64_t uncached_count; /* allocating calls of operators that create tensors */
-	int64_t *delays_ns;     /* from the start of the call, then from its end */
+	int64_t uncached_count; /* operators that create tensors and allocate for each */
+	struct {
+		uint32_t op; /* the last one that creates a tensor with such calls, or NO_ROW */
+		bool allocates, frees;
+	} creator;
+	int64_t *delays_ns; /* from the start of the call, then from its end */
 	size_t delay_count;
 	int64_t delay_sum_ns;
 	int64_t linked_count, queued_count;
@@ -112,6 +116,7 @@ static void work_init(struct work *work, const struct analysis_scope *scope, str
 	*work = (struct work){
 		.trace = trace,
 		.timeline = scope->timeline,
+		.creator = { .op = NO_ROW },
 		.syncs = { .arena = scratch, .item_bytes = sizeof(struct calls) },
 	};
 	for (uint32_t i = 0; i < trace->device_count; i++)
@@ -152,6 +157,24 @@ static bool creates_tensor(struct str op)
 	return tsi_str_is(op, "aten::empty") || tsi_str_is(op, "aten::empty_strided");
 }
 
+/* A cache that is full is emptied, too, before it grows: what it frees was cached. */
+static void end_creator(struct work *work)
+{
+	work->uncached_count += work->creator.allocates && !work->creator.frees;
+	work->creator.op = NO_ROW;
+	work->creator.allocates = work->creator.frees = false;
+}
+
+/* The calls of one operator follow each other. */
+static void add_call_of_creator(struct work *work, uint32_t op, uint8_t kind)
+{
+	if (op != work->creator.op)
+		end_creator(work);
+	work->creator.op = op;
+	work->creator.allocates |= kind == CALL_MALLOC;
+	work->creator.frees |= kind == CALL_FREE;
+}
+
 static void add_memory_call(struct work *work, uint32_t row, uint8_t kind, int64_t dur_ns)
 {
 	uint32_t op = tsi_call(work->trace, row)->op;
@@ -161,8 +184,8 @@ static void add_memory_call(struct work *work, uint32_t row, uint8_t kind, int64
 		add_call(&work->steady[kind], kind, dur_ns);
 		work->allocates[step] = true;
 	}
-	if (kind == CALL_MALLOC && op != NO_ROW)
-		work->uncached_count += creates_tensor(tsi_span_name(work->trace, op));
+	if (op != NO_ROW && creates_tensor(tsi_span_name(work->trace, op)))
+		add_call_of_creator(work, op, kind);
 }
 
 static void add_sync(struct work *work, uint32_t row)
@@ -202,6 +225,7 @@ static void collect_calls(struct work *work)
 
 	for (size_t i = 0; i < trace->call_count; i++)
 		take_call(work, i, tsi_bit_walk_next(&calls));
+	end_creator(work);
 }
 
 static int64_t at_least_0(int64_t number)
