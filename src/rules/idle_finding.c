@@ -293,7 +293,7 @@ static double longest_gap_ns(const struct rule_context *ctx, const struct idle_c
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
 		if (is_claimed_gap(ctx, claim, row))
 			longest_ns =
-				fmax(longest_ns, tsi_rule_cell_real(ctx, GAPS, row, "duration_ns"));
+				fmax(longest_ns, tsi_rule_cell_real(ctx, GAPS, row, "cause_ns"));
 	return longest_ns;
 }
 
@@ -321,7 +321,38 @@ static size_t find_counted_step(const struct rule_context *ctx, int64_t step)
 	return SIZE_MAX;
 }
 
-/* Time of the step in those claimed gaps that are among the longest of all. */
+static enum tscope_budget_line line_of(const char *cause)
+{
+	unsigned i = 0;
+
+	while (strcmp(tsi_idle_cause_name((enum idle_cause)i), cause) != 0)
+		i++;
+	return tsi_line_of_cause((enum idle_cause)i);
+}
+
+/* Idle time of the step in the lines that the causes are part of. */
+static double lines_of_step_ns(const struct rule_context *ctx, const struct idle_claim *claim,
+			       size_t step_row)
+{
+	unsigned lines = 0;
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < cause_count(claim); i++)
+		lines |= 1u << line_of(claim->causes[i]);
+	for (unsigned line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
+		char column[48];
+		snprintf(column, sizeof(column), "%s_ns",
+			 tscope_budget_line_name((enum tscope_budget_line)line));
+		if (lines >> line & 1)
+			sum_ns += tsi_rule_cell_real(ctx, STEPS, step_row, column);
+	}
+	return sum_ns;
+}
+
+/*
+ * At least so much time of the step is the claim's, by those of its gaps that are among the longest
+ * of all. A gap may reach into other steps.
+ */
 static double gaps_of_step_ns(const struct rule_context *ctx, const struct idle_claim *claim,
 			      int64_t step)
 {
@@ -332,9 +363,8 @@ static double gaps_of_step_ns(const struct rule_context *ctx, const struct idle_
 		return 0;
 	for (size_t row = 0; row < tsi_rule_rows(ctx, GAPS); row++)
 		if (is_claimed_gap(ctx, claim, row) && cell_number(ctx, row, "step") == step)
-			sum_ns += fmin(tsi_rule_cell_real(ctx, GAPS, row, "duration_ns"),
-				       tsi_rule_cell_real(ctx, STEPS, of, "wall_ns"));
-	return sum_ns;
+			sum_ns += tsi_rule_cell_real(ctx, GAPS, row, "cause_ns");
+	return fmin(sum_ns, lines_of_step_ns(ctx, claim, of));
 }
 
 struct step_text tsi_main_step(const struct rule_context *ctx, const struct idle_claim *claim)

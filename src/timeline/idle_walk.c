@@ -502,6 +502,7 @@ static void divide_long_gap(struct budget_walk *walk, const struct gap *gap)
 		.device = walk->device,
 		.event = gap->event,
 		.cause = (uint8_t)cause,
+		.cause_ns = part->sum_ns,
 		.track = part->track,
 		.row = part->row,
 		.at_ns = part->longest.start_ns +

@@ -64,9 +64,10 @@ struct long_gap {
 	uint32_t device; /* index */
 	uint32_t event;  /* row of what ends it, or NO_ROW */
 	uint8_t cause;   /* enum idle_cause: that of the largest part */
-	uint32_t track;  /* the thread that says so, or NO_ROW */
-	uint32_t row;    /* what that was in, where it is known; or NO_ROW */
-	int64_t at_ns;   /* the middle of the longest piece of it */
+	int64_t cause_ns;
+	uint32_t track; /* the thread that says so, or NO_ROW */
+	uint32_t row;   /* what that was in, where it is known; or NO_ROW */
+	int64_t at_ns;  /* the middle of the longest piece of it */
 };
 
 enum { MAX_LONG_GAPS = 20 };

@@ -66,6 +66,7 @@ TEST(the_longest_gaps_and_what_is_around_them)
 
 	/* [0,40), [90,130) and [190,200). */
 	check_table(a, GAPS, "data 0 40 3 1\npython 90 40 3 2\nedge 190 10 3 2\n");
+	check_table(a, "idle.gaps: cause cause_ns", "data 20\npython 20\nedge 10\n");
 	check_table(a, "idle.gaps: inside call next thread operator source",
 		    "enumerate(DataLoader)#_Iter.__next__ cudaLaunchKernel gemm 1 aten::mm -\n"
 		    "- cudaLaunchKernel gemm 1 aten::add -\n"

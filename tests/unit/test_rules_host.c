@@ -63,10 +63,10 @@
 	"idle.python_ns 28000000\nstep_time.count " steps "\n"                                     \
 	"steps.list step=7 mark= wall_ns=90000000\nsteps.list step=8 mark=" mark                   \
 	" wall_ns=90000000\n"                                                                      \
-	"idle.gaps cause=python step=8 duration_ns=20000000\n"                                     \
-	"idle.gaps cause=sync step=8 duration_ns=20000000\n"                                       \
-	"idle.gaps cause=python step=7 duration_ns=20000000\n"                                     \
-	"idle.gaps cause=python step=8 duration_ns=" ns "\n"
+	"idle.gaps cause=python step=8 cause_ns=20000000\n"                                        \
+	"idle.gaps cause=sync step=8 cause_ns=20000000\n"                                          \
+	"idle.gaps cause=python step=7 cause_ns=20000000\n"                                        \
+	"idle.gaps cause=python step=8 cause_ns=" ns "\n"
 
 #define WAITS(ns)                                                                                  \
 	"idle.culprits cause=data kind=wait name=other ns_per_step=7000000\n"                      \
@@ -145,6 +145,11 @@ static const struct rule_case cases[] = {
 	{ "HOST.PYTHON", AT, PYTHON_IN("3", "", "22000000"), NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step [" },
 	{ "HOST.PYTHON", AT, PYTHON_IN("3", "cold", "22000001"), NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step [" },
+	/* Gaps that reach into other steps: so much of step 8 is the host's. */
+	{ "HOST.PYTHON", AT, PYTHON_IN("3", " launch_stall_ns=42000001", "22000001"), NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step, most" },
+	{ "HOST.PYTHON", AT, PYTHON_IN("3", " launch_stall_ns=42000000", "22000001"), NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step [" },
 	{ "HOST.PYTHON", AT, PYTHON_IN("2", "", "22000001"), NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step [" },
@@ -501,23 +506,23 @@ TEST(advice_fits_what_runs)
 				    "idle.culprits cause=python name=forward ns_per_step=5999999\n",
 		"HOST.PYTHON", "torch.compile removes");
 	/* 12 ms in each of two steps: more than 12 of 24 ms in one gap, or just as much. */
-	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000001\n",
-		    "HOST.PYTHON", "most of it is one gap: with_stack=True shows");
-	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000001\n"
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python cause_ns=12000001\n", "HOST.PYTHON",
+		    "most of it is one gap: with_stack=True shows");
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python cause_ns=12000001\n"
 					"steps.workload inference\n",
 		    "HOST.PYTHON", "most of it is one gap: with_stack=True shows");
-	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000001\n"
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python cause_ns=12000001\n"
 					"idle.python_frame_count 7\n",
 		    "HOST.PYTHON", "most of it is one gap: move what the host does");
-	check_first(IDLE_OF(python, 12) "idle.gaps cause=python duration_ns=12000000\n"
-					"idle.gaps cause=data duration_ns=90000000\n",
+	check_first(IDLE_OF(python, 12) "idle.gaps cause=python cause_ns=12000000\n"
+					"idle.gaps cause=data cause_ns=90000000\n",
 		    "HOST.PYTHON", "record with_stack=True to see the source lines");
 	/* 6 of the 12 ms of each step in one place: no graph replays that. */
 	check_first(IDLE_OF(python, 12) "steps.workload inference\n"
-					"idle.gaps cause=python duration_ns=6000000\n",
+					"idle.gaps cause=python cause_ns=6000000\n",
 		    "HOST.PYTHON", "prepare the next request while the device computes; with");
 	check_first(IDLE_OF(python, 12) "steps.workload inference\n"
-					"idle.gaps cause=python duration_ns=5999999\n",
+					"idle.gaps cause=python cause_ns=5999999\n",
 		    "HOST.PYTHON", "torch.compile(model, mode=\"reduce-overhead\")");
 	check_first(IDLE_OF(python, 28) WAITS("20000000"), "HOST.PYTHON",
 		    "find the thread or process that the host waits for");

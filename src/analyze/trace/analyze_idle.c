@@ -27,6 +27,7 @@ static const struct tscope_fact_def facts[] = { FACTS(TSI_FACT_DEF) IDLE_CAUSES(
 
 #define GAP_COLUMNS(X)                                                                             \
 	X(GAP_CAUSE, "cause", TEXT, "what most of it went to")                                     \
+	X(GAP_CAUSE_NS, "cause_ns", NS, "of it, to that cause")                                    \
 	X(GAP_START_NS, "start_ns", NS, "its start, on the trace's clock")                         \
 	X(GAP_DURATION_NS, "duration_ns", NS, "its length")                                        \
 	X(GAP_DEVICE, "device", COUNT, "the device's ordinal")                                     \
@@ -178,6 +179,7 @@ static void add_gaps(const struct analysis_scope *scope, struct fact_sheet *out)
 		struct tscope_value *cells = tsi_table_row(out, GAPS_TABLE);
 
 		cells[GAP_CAUSE] = tsi_text(tsi_idle_cause_name((enum idle_cause)gap->cause));
+		cells[GAP_CAUSE_NS] = tsi_int(gap->cause_ns);
 		cells[GAP_START_NS] = tsi_int(gap->start_ns);
 		cells[GAP_DURATION_NS] = tsi_int(gap->end_ns - gap->start_ns);
 		cells[GAP_DEVICE] = tsi_int(trace->devices[gap->device].ordinal);
