@@ -3,6 +3,9 @@
 #include "rules/advice.h"
 #include "rules/idle_finding.h"
 
+#include "base/str.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #define CULPRITS "idle.culprits"
@@ -19,6 +22,14 @@
 /* No graph replays what the host does in one long gap of each pass. */
 #define OVERLAP_ADVICE "prepare the next request while the device computes"
 #define NAME_LINES "; with_stack=True names the lines"
+
+#define OPTIMIZER_ADVICE                                                                           \
+	"fused=True or foreach=True in torch.optim's optimizers; of others, "                      \
+	"torch.compile(optimizer.step)"
+#define OFFLOAD_ADVICE                                                                             \
+	"keep the optimizer's states on the device where memory allows, or part of them "          \
+	"(DeepSpeed: ratio in offload_optimizer); else give it more cores (OMP_NUM_THREADS, "      \
+	"deepspeed --bind_cores_to_rank)"
 
 /* For a host that waits for others. */
 #define WAIT_ADVICE                                                                                \
@@ -86,9 +97,42 @@ static void advise_on_one_gap(struct rule_context *ctx)
 		tsi_rule_advice_for(ctx, (enum advice_user)user, advice);
 }
 
+/* The optimizers of DeepSpeed, ColossalAI and torchao that compute on the CPU. */
+static bool runs_on_cpu(const char *name)
+{
+	static const char *const words[] = {
+		"CPUAdam", "cpu_adam", "CPUAdagrad",         "cpu_adagrad",
+		"CPULion", "cpu_lion", "CPUOffloadOptimizer"
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (strstr(name, words[i]))
+			return true;
+	return false;
+}
+
+/* Most of it is within the optimizer's step: that is no Python of the model. */
+static bool fire_optimizer(struct rule_context *ctx)
+{
+	const char *name = tsi_main_culprit(ctx, &host_python_claim);
+	bool is_on_cpu = runs_on_cpu(name);
+	char before[160];
+
+	if (!is_on_cpu && strncmp(name, "Optimizer.step#", strlen("Optimizer.step#")) != 0)
+		return false;
+	snprintf(before, sizeof(before),
+		 is_on_cpu ? "the device waits for the optimizer on the CPU (%.80s) for "
+			   : "the device waits for Python code in %.80s for ",
+		 name);
+	if (!tsi_judge_idle(ctx, &host_python_claim, before, ""))
+		return false;
+	tsi_rule_advice(ctx, is_on_cpu ? OFFLOAD_ADVICE : OPTIMIZER_ADVICE);
+	return true;
+}
+
 static void evaluate_host_python(struct rule_context *ctx)
 {
-	if (fire_wait(ctx))
+	if (fire_wait(ctx) || fire_optimizer(ctx))
 		return;
 	if (!tsi_judge_idle(ctx, &host_python_claim,
 			    "the device waits for Python code between operators for ", ""))

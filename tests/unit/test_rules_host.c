@@ -76,6 +76,8 @@
 	"ns_per_step=7000000\n"                                                                    \
 	"idle.culprits cause=python kind=wait name=sleep ns_per_step=1000000\n"
 
+#define CULPRIT(name, ns) "idle.culprits cause=python name='" name "' ns_per_step=" ns "\n"
+
 static const struct rule_case cases[] = {
 	{ "HOST.LAUNCH_BOUND", FIRES,
 	  LATE(8000000, 3000000,
@@ -168,6 +170,19 @@ static const struct rule_case cases[] = {
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 28) WAITS("19999999"), NULL,
 	  "high: the device waits for Python code between operators for 28.0 % of the step (" },
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 9) WAITS("9000000"), NULL, "" },
+	/* 14 of 28 ms in the optimizer, or less; it may run on the CPU. */
+	{ "HOST.PYTHON", AT, IDLE_OF(python, 28) CULPRIT("Optimizer.step#AdamW.step", "14000001"),
+	  NULL,
+	  "high: the device waits for Python code in Optimizer.step#AdamW.step for 28.0 % of the "
+	  "step (14.0 % Optimizer.step#AdamW.step) [28000000 ns]" },
+	{ "HOST.PYTHON", AT, IDLE_OF(python, 28) CULPRIT("Optimizer.step#AdamW.step", "13999999"),
+	  NULL,
+	  "high: the device waits for Python code between operators for 28.0 % of the step (" },
+	{ "HOST.PYTHON", FIRES,
+	  IDLE_OF(python, 28) CULPRIT("Optimizer.step#DeepSpeedCPUAdam.step", "14000001"), NULL,
+	  "high: the device waits for the optimizer on the CPU "
+	  "(Optimizer.step#DeepSpeedCPUAdam.step) "
+	  "for 28.0 % of the step (14.0 % Optimizer.step#DeepSpeedCPUAdam.step) [28000000 ns]" },
 	{ "HOST.PYTHON", QUIET, IDLE_OF(python, 2), NULL, "" },
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 10), NULL, "med" },
 	{ "HOST.PYTHON", AT, IDLE_OF(python, 9), NULL, "" },
@@ -528,6 +543,11 @@ TEST(advice_fits_what_runs)
 		    "find the thread or process that the host waits for");
 	check_first(IDLE_OF(python, 28) WAITS("20000000") "steps.workload inference\n",
 		    "HOST.PYTHON", "if these are waits for requests, record while there are some");
+	check_first(IDLE_OF(python, 12)
+			    CULPRIT("deepspeed/ops/adam/cpu_adam.py(9): step", "6000001"),
+		    "HOST.PYTHON", "keep the optimizer's states on the device");
+	check_first(IDLE_OF(python, 12) CULPRIT("Optimizer.step#AdamW.step", "6000001"),
+		    "HOST.PYTHON", "fused=True or foreach=True");
 	check_first(IDLE_OF(gc, 12), "GC.PAUSE", "after setting up call gc.collect()");
 	check_first(IDLE_OF(gc, 12) "idle.culprits cause=gc name='gc.collect' ns_per_step=1\n",
 		    "GC.PAUSE", "the script calls gc.collect() itself");
