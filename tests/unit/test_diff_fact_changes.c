@@ -80,7 +80,7 @@ TEST(sums_are_known)
 		   "tiny_comm_count "
 		   "tiny_comm_exposed_total_ns optimizer_count optimizer_grouped_count "
 		   "optimizer_total_ns "
-		   "optimizer_gap_total_ns\n"
+		   "optimizer_saving_total_ns optimizer_gap_total_ns\n"
 		   "patterns: wall_total_ns conv_bias_count host_tensor_count host_tensor_total_ns "
 		   "loop_count "
 		   "loop_total_ns data_parallel_count data_parallel_total_ns\n"
