@@ -98,8 +98,19 @@ def load(path):
 
 # ---- stacks ---------------------------------------------------------------------------------
 
-FOLDED = re.compile(r"-packages/(torch|functorch|torchgen|triton|einops)/|/pytorch/torch/|^torch/"
+FOLDED = re.compile(r"-packages/(torch|functorch|torchgen|triton|einops|accelerate|bitsandbytes|apex)/"
+                    r"|-packages/flash_attn/(flash_attn_interface|bert_padding)\.py"
+                    r"|-packages/(xformers/ops|transformers/integrations)/"
+                    r"|-packages/transformers/(activations|pytorch_utils)\.py"
+                    r"|/pytorch/torch/|^torch/"
                     r"|/torchinductor_|^<frozen |^<string>$|^<eval_with_key>")
+
+
+def is_folded(frame):
+    """Layers over torch, and what a library has to move something to a device."""
+    file = frame["filename"].replace("\\", "/")
+    moves = "-packages/" in file and frame["name"] in ("to", "cuda", "_apply")
+    return moves or bool(FOLDED.search(file))
 
 
 def is_python(frame):
@@ -118,7 +129,7 @@ def site_of(frames):
     if not frames:
         return ""
     python = [f for f in frames if is_python(f)]
-    ranked = ([f for f in python if not FOLDED.search(f["filename"].replace("\\", "/"))], python,
+    ranked = ([f for f in python if not is_folded(f)], python,
               [f for f in frames if NODE.search(f["name"])],
               [f for f in frames if OPERATOR.search(f["name"])],
               [f for f in frames if not PLUMBING.search(f["name"])], frames)

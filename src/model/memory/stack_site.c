@@ -44,6 +44,7 @@ enum text_mark {
 	FILE_MODULES = 1 << 7,    /* those that come with torch */
 	FILE_PARAMETERS = 1 << 8, /* what makes or loads them */
 	FILE_KV_CACHE = 1 << 19,
+	FILE_PACKAGE = 1 << 22, /* of any library */
 	/* As a name: */
 	NAME_NODE = 1 << 9,
 	NAME_OPERATOR = 1 << 10,
@@ -78,12 +79,21 @@ static const struct pattern file_patterns[] = {
 	PATTERN("-packages/functorch/", WITHIN, FILE_FOLDED),
 	PATTERN("-packages/torchgen/", WITHIN, FILE_FOLDED),
 	PATTERN("-packages/triton/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/einops/", WITHIN, FILE_FOLDED), /* a thin layer over torch */
+	/* Thin layers over torch: the line that calls them says more than their own. */
+	PATTERN("-packages/einops/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/accelerate/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/bitsandbytes/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/apex/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/flash_attn/flash_attn_interface.py", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/flash_attn/bert_padding.py", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/xformers/ops/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/transformers/activations.py", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/transformers/integrations/", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/transformers/pytorch_utils.py", WITHIN, FILE_FOLDED),
+	PATTERN("-packages/", WITHIN, FILE_PACKAGE),
 	PATTERN("/pytorch/torch/", WITHIN, FILE_FOLDED),
-	PATTERN("/torchinductor_", WITHIN, FILE_FOLDED),
-	PATTERN("torch/", AT_START, FILE_FOLDED),
-	PATTERN("<frozen ", AT_START, FILE_FOLDED),
-	PATTERN("<string>", WHOLE, FILE_FOLDED),
+	PATTERN("/torchinductor_", WITHIN, FILE_FOLDED), PATTERN("torch/", AT_START, FILE_FOLDED),
+	PATTERN("<frozen ", AT_START, FILE_FOLDED), PATTERN("<string>", WHOLE, FILE_FOLDED),
 	PATTERN("<eval_with_key>", AT_START, FILE_FOLDED),
 	PATTERN("/torch/optim/", WITHIN, FILE_OPTIMIZER),
 	PATTERN("torch/optim/", AT_START, FILE_OPTIMIZER),
@@ -223,10 +233,16 @@ enum {
 	FRAME_HINT_SHIFT = 4,
 };
 
+/* Folds what moves tensors to a device, too: the caller knows which. */
+static bool is_folded(uint32_t file, uint32_t name)
+{
+	return file & FILE_FOLDED || (file & FILE_PACKAGE && name & NAME_MOVE);
+}
+
 static enum frame_class class_of(uint32_t file, uint32_t name)
 {
 	if (file & FILE_PYTHON)
-		return file & FILE_FOLDED ? FRAME_PYTHON : FRAME_USER;
+		return is_folded(file, name) ? FRAME_PYTHON : FRAME_USER;
 	if (name & NAME_NODE)
 		return FRAME_NODE;
 	if (name & NAME_OPERATOR)
