@@ -460,9 +460,31 @@ static unsigned put_frames(struct text_writer *w, struct str site, size_t count,
 	return put;
 }
 
+/* "??:0:f(int)", ":0:f(int)" → "f(int)", a function of C++ whose place is not known; else NULL */
+static const char *placeless(const char *site)
+{
+	const char *at = strncmp(site, "??", 2) == 0 ? site + 2 : site;
+
+	return strncmp(at, ":0:", 3) == 0 ? at + 3 : NULL;
+}
+
+/* Cut at its end: nodes of autograd differ in their class, not in the function. */
+static unsigned put_cpp(struct text_writer *w, struct str name, unsigned columns)
+{
+	if (name_columns(w, name) <= columns)
+		return put_name_part(w, name, 0, SIZE_MAX);
+	unsigned put = put_name_part(w, name, 0, columns - 1);
+	tsi_text_put(w, "…");
+	return put + 1;
+}
+
 unsigned tsi_text_site_cut(struct text_writer *w, const char *site, unsigned columns)
 {
 	static const char more[] = " < …";
+	const char *function = placeless(site);
+
+	if (function)
+		return put_cpp(w, without_signature(tsi_str_of(function)), columns);
 	struct str whole = tsi_str_of(site), rest = whole;
 	unsigned more_columns = tsi_text_columns(more);
 	size_t count = 0, fitting;

@@ -288,7 +288,7 @@ static const struct section_case {
 	       "snapshot.sites device=0 site=/a/bc.py:3:h bytes=512\n",
 	  true,
 	  "  b/c.py:1:f < b/d/e.py:2:g                                             2.00 KiB\n"
-	  "  ??:0:at::_ops::sum                                                    1.00 KiB\n  "
+	  "  at::_ops::sum                                                         1.00 KiB\n  "
 	  "bc.py:3:h                                                                512 B\n  sites "
 	  "under  /a/\n" },
 	{ PEAK "snapshot.sites device=0 site=C:\\job\\x.py:1:f bytes=2048\n", true,

@@ -200,7 +200,12 @@ TEST(test_site_cells)
 		{ "C:\\job\\cache.py:83:get", 16, "…cache.py:83:get" },
 		{ "cache_engine.py:83:_allocate_kv_cache", 20, "cache_engine.py:83:…" },
 		/* the line is the first number that stands alone between colons */
-		{ "??:0:at::_ops::sum::1::call", 10, "??:0:at::…" },
+		{ "a.so:7:at::_ops::sum::1::call", 10, "a.so:7:at…" },
+		/* of C++ without a place the function stays, without its signature */
+		{ "??:0:at::_ops::sum::1::call", 10, "at::_ops:…" },
+		{ ":0:void torch::autograd::Engine::run(int)", 30, "torch::autograd::Engine::run" },
+		{ "??:0:torch::autograd::generated::DivBackward0::apply(V&&)", 44,
+		  "torch::autograd::generated::DivBackward0::a…" },
 		{ "a function of nothing", 10, "a functio…" },
 		{ "é/你.py:1:caf\xC3\xA9_x", 11, "…你.py:1:c…" },
 		/* of several frames each keeps its line: 7 + 3 + 7 and 4 for functions, 2 each */
