@@ -20,8 +20,10 @@ double tsi_budget_share(const struct rule_context *ctx, const char *line)
 double tsi_device_share(const struct rule_context *ctx, double ns)
 {
 	double span_ns = tsi_rule_real(ctx, "device_busy.span_ns");
+	/* Kernels of several streams may run at once, and then add up to more. */
+	double whole_ns = fmax(span_ns, tsi_rule_real(ctx, "kernels.total_ns"));
 
-	return span_ns > 0 ? ns / span_ns : NAN;
+	return span_ns > 0 ? ns / whole_ns : NAN;
 }
 
 void tsi_gain_share(struct rule_context *ctx, enum gain_part part, double share)

@@ -293,6 +293,12 @@ static const struct rule_case cases[] = {
 	/* The name does not say that it is not TF32. */
 	{ "KERNEL.NO_TENSOR_CORES", QUIET, SHAPES FP32("unknown", 60000000, 48000000, 6000000),
 	  NULL, "" },
+	/* On two streams at once: 120 of 150 ms of kernels, in 100 ms. */
+	{ "KERNEL.NO_TENSOR_CORES", FIRES,
+	  SHAPES "kernels.total_ns 150000000\n" OPERATOR("fp16", "no", 8, 120000000, ""), NULL,
+	  "high: " SLOW
+	  "80.0 % of device time (80.0 % on the plain cores; aten::mm 8192x4096, 4096x1024 fp16 "
+	  "could be 60.00 ms per step shorter) [40000000 ns]" },
 	/* A device that has none. */
 	{ "KERNEL.NO_TENSOR_CORES", QUIET,
 	  "flops.has_tensor_cores no\n" MATRIX(50, 30) TENSOR(0, 30000000), NULL, "" },
