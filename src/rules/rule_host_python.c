@@ -35,7 +35,8 @@
 #define WAIT_ADVICE                                                                                \
 	"find the thread or process that the host waits for (py-spy dump --pid shows them all) "   \
 	"and let it work ahead: more of them, a longer queue"
-#define LOAD_ADVICE "if these are waits for requests, record while there are some"
+#define LOAD_ELSE_WAIT                                                                             \
+	"if these are waits for requests, record while there are some; else " WAIT_ADVICE
 
 static const struct idle_claim host_python_claim = { { "python" } };
 
@@ -53,6 +54,16 @@ static double wait_ns(const struct rule_context *ctx, const char **largest)
 		sum_ns += tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step");
 	}
 	return sum_ns;
+}
+
+static const char *wait_advice(const char *name)
+{
+	static const char sleep[] = "<built-in function sleep>";
+
+	return strncmp(name, sleep, strlen(sleep)) == 0 ? "take time.sleep() out of the step, or "
+							  "wait for what it polls: an event, a "
+							  "queue"
+							: NULL;
 }
 
 static bool is_training(const struct rule_context *ctx)
@@ -78,9 +89,10 @@ static bool fire_wait(struct rule_context *ctx)
 	tsi_rule_bound(ctx);
 	if (!is_training(ctx))
 		tsi_rule_wins_nothing(ctx);
-	tsi_rule_advice_for(ctx, ADVICE_TRAINING, WAIT_ADVICE);
-	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, LOAD_ADVICE "; else " WAIT_ADVICE);
-	tsi_rule_advice_for(ctx, ADVICE_SERVING, LOAD_ADVICE "; else " WAIT_ADVICE);
+	const char *advice = wait_advice(name);
+	tsi_rule_advice_for(ctx, ADVICE_TRAINING, advice ? advice : WAIT_ADVICE);
+	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, advice ? advice : LOAD_ELSE_WAIT);
+	tsi_rule_advice_for(ctx, ADVICE_SERVING, advice ? advice : LOAD_ELSE_WAIT);
 	return true;
 }
 

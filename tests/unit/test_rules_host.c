@@ -548,6 +548,10 @@ TEST(advice_fits_what_runs)
 		    "HOST.PYTHON", "keep the optimizer's states on the device");
 	check_first(IDLE_OF(python, 12) CULPRIT("Optimizer.step#AdamW.step", "6000001"),
 		    "HOST.PYTHON", "fused=True or foreach=True");
+	check_first(IDLE_OF(python, 12) "idle.culprits cause=python kind=wait "
+					"name='<built-in function sleep> in a.py(1): f' "
+					"ns_per_step=12000000\nsteps.workload inference\n",
+		    "HOST.PYTHON", "take time.sleep() out of the step");
 	check_first(IDLE_OF(gc, 12), "GC.PAUSE", "after setting up call gc.collect()");
 	check_first(IDLE_OF(gc, 12) "idle.culprits cause=gc name='gc.collect' ns_per_step=1\n",
 		    "GC.PAUSE", "the script calls gc.collect() itself");
