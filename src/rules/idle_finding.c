@@ -215,6 +215,21 @@ const char *tsi_main_culprit(const struct rule_context *ctx, const struct idle_c
 	return "";
 }
 
+double tsi_waiting_ns(const struct rule_context *ctx, const char **largest)
+{
+	double sum_ns = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++) {
+		if (strcmp(tsi_rule_cell_text(ctx, CULPRITS, row, "cause"), "python") != 0 ||
+		    strcmp(tsi_rule_cell_text(ctx, CULPRITS, row, "kind"), "wait") != 0)
+			continue;
+		if (sum_ns == 0)
+			*largest = tsi_rule_cell_text(ctx, CULPRITS, row, "name");
+		sum_ns += tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step");
+	}
+	return sum_ns;
+}
+
 bool tsi_reads_number(const char *op)
 {
 	static const char *const readers[] = { "aten::_local_scalar_dense", "aten::item",

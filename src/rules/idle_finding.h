@@ -36,6 +36,12 @@ bool tsi_judge_idle(struct rule_context *ctx, const struct idle_claim *claim, co
 const char *tsi_main_culprit(const struct rule_context *ctx, const struct idle_claim *claim);
 
 /*
+ * Idle time of the mean step in functions of Python that only wait, and the largest of them, which
+ * stays as it is where there is none; at least, as small ones are not known.
+ */
+double tsi_waiting_ns(const struct rule_context *ctx, const char **largest);
+
+/*
  * Is a row about what a culprit names: "aten::mm", "cudaMalloc in aten::empty"? The column has the
  * name, "op" the operator.
  */

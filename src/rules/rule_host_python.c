@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CULPRITS "idle.culprits"
 #define FRAME_COUNT "idle.python_frame_count"
 #define MOVE_ADVICE                                                                                \
 	"move preparation and post-processing to the data loader's workers or behind the "         \
@@ -40,22 +39,6 @@
 
 static const struct idle_claim host_python_claim = { { "python" } };
 
-/* Time of the mean step in functions that wait; only the largest are known. */
-static double wait_ns(const struct rule_context *ctx, const char **largest)
-{
-	double sum_ns = 0;
-
-	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++) {
-		if (strcmp(tsi_rule_cell_text(ctx, CULPRITS, row, "cause"), "python") != 0 ||
-		    strcmp(tsi_rule_cell_text(ctx, CULPRITS, row, "kind"), "wait") != 0)
-			continue;
-		if (!*largest)
-			*largest = tsi_rule_cell_text(ctx, CULPRITS, row, "name");
-		sum_ns += tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step");
-	}
-	return sum_ns;
-}
-
 static const char *wait_advice(const char *name)
 {
 	static const char sleep[] = "<built-in function sleep>";
@@ -78,7 +61,7 @@ static bool fire_wait(struct rule_context *ctx)
 	double share = tsi_idle_claim_share(ctx, &host_python_claim), waits;
 	const char *name = NULL;
 
-	waits = wait_ns(ctx, &name) / (double)tsi_rule_int(ctx, "idle.python_ns");
+	waits = tsi_waiting_ns(ctx, &name) / (double)tsi_rule_int(ctx, "idle.python_ns");
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")) ||
 	    !(waits >= tsi_rule_parameter(ctx, "wait")))
 		return false;

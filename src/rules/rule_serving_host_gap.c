@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SERVING.HOST_GAP: the device idles between iterations, while the engine's host prepares one. */
 #include "base/scaled_text.h"
-#include "rules/rule.h"
+#include "rules/idle_finding.h"
 
 #include <string.h>
 
@@ -74,6 +74,16 @@ static void name_part(struct rule_context *ctx)
 			tsi_rule_advice(ctx, part_advice[i].advice);
 }
 
+/* Does the engine have nothing to do? Its scheduler is what workers wait for: that has a part. */
+static bool has_no_request(const struct rule_context *ctx, double gap_share)
+{
+	static const double most = 0.75;
+	const char *name = "";
+	double wait_share = tsi_waiting_ns(ctx, &name) / tsi_rule_real(ctx, "step_time.mean_ns");
+
+	return !tsi_rule_has(ctx, "inference.host.part") && wait_share >= most * gap_share;
+}
+
 static void evaluate_serving_host_gap(struct rule_context *ctx)
 {
 	double share = tsi_rule_real(ctx, "inference.host_gap_ratio");
@@ -82,7 +92,7 @@ static void evaluate_serving_host_gap(struct rule_context *ctx)
 	/* Between images there may be no request. */
 	if (tsi_rule_int(ctx, "inference.diffusion.count") > 0)
 		return;
-	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
+	if (!(share >= tsi_rule_parameter(ctx, "threshold")) || has_no_request(ctx, share))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "the device idles between iterations for %.1f %% of the time, waiting for "
@@ -99,7 +109,9 @@ const struct rule tsi_rule_serving_host_gap = {
 		.summary = "an inference engine's host keeps the device waiting between iterations",
 		.trigger = "Fires where the steps are iterations of an inference engine and, for "
 			   "at least threshold of their time, no kernel of the next one's model "
-			   "has started although the device is done with the one before.",
+			   "has started although the device is done with the one before. Silent "
+			   "where for three quarters of that the engine waits in a queue, select "
+			   "or sleep, not for its scheduler: it has no request.",
 		.meaning = "Between two iterations the engine samples, detokenizes, schedules and "
 			   "prepares inputs. Where this is not done while the device computes, it "
 			   "is added to each token. Recorded with Python stacks, the trace says "

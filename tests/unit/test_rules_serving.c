@@ -17,6 +17,9 @@
 	"inference.prefill_delay_ratio " ratio "\ninference.clear_itl_p50_ns 20000000\n"           \
 	"inference.delayed_itl_p50_ns 120000000\ninference.delayed_count 7\n"
 
+#define WAIT(ns)                                                                                   \
+	"idle.culprits cause=python kind=wait name='queue.py(154): get' ns_per_step=" ns "\n"
+
 /* Of 100 ms of a device, in 10 iterations. */
 #define KERNEL(name, kind, ns)                                                                     \
 	"inference.iteration_count 10\ndevice_busy.span_ns 100000000\n"                            \
@@ -41,6 +44,12 @@ static const struct rule_case cases[] = {
 	  "engine's host (6.000 ms before each iteration; 60 % of it sampling)" },
 	{ "SERVING.HOST_GAP", QUIET, GAP("0.099"), NULL, "" },
 	{ "SERVING.HOST_GAP", QUIET, GAP("0.23") "inference.diffusion.count 2\n", NULL, "" },
+	/* Three quarters of 13 ms: the engine has no request. Of a worker the scheduler does. */
+	{ "SERVING.HOST_GAP", AT, GAP("0.5") WAIT("9750000"), NULL, "" },
+	{ "SERVING.HOST_GAP", AT, GAP("0.5") WAIT("9749999"), NULL, "high: the device idles" },
+	{ "SERVING.HOST_GAP", AT,
+	  GAP("0.5") WAIT("9750000") PART("waiting for the scheduler", "0.6"), NULL,
+	  "high: the device idles" },
 	{ "SERVING.GRAPH_MISSED", FIRES, MISS("40", "3000000"), NULL,
 	  "med: no decode iteration replays a graph, and the device waits for launches (the device "
 	  "waits 3.000 ms per iteration for the host (15.0 %)) [3000000 ns]" },
@@ -52,6 +61,13 @@ static const struct rule_case cases[] = {
 	{ "SERVING.GRAPH_MISSED", AT, MISS("1", "1000000"), NULL, "med: no decode iteration" },
 	{ "SERVING.GRAPH_MISSED", QUIET, MISS("1", "900000"), NULL, "" },
 	{ "SERVING.GRAPH_MISSED", QUIET, MISS("0", "0"), NULL, "" },
+	/* Of 10 ms of launch stalls an iteration 8 are waits, so no more than 2 are launches. */
+	{ "SERVING.GRAPH_MISSED", FIRES,
+	  MISS("40", "3000000") WAIT("8000000") "budget.launch_stall_total_ns 20000000\n"
+						"budget.step_count 2\n",
+	  NULL,
+	  "med: no decode iteration replays a graph, and the device waits for launches (the device "
+	  "waits 2.000 ms per iteration for the host (10.0 %)) [2000000 ns]" },
 	{ "SERVING.PREFILL", FIRES, DELAY("0.33"), NULL,
 	  "high: prompts stall decoding: the next token takes 120.0 ms behind a prompt, 20.00 ms "
 	  "otherwise (7 intervals with a prompt cost 33.0 % of the time between tokens)" },
