@@ -189,6 +189,10 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 			 tsi_panel_print(panel, "%" PRIu64 " %.*s, not counted (--show input)",
 					 input->dropped_count, length, unit));
 	}
+	/* Records of earlier attempts that were left out change how many steps a run has. */
+	if (input->kind == TSCOPE_INPUT_STEPS && *input->note && !input->damage &&
+	    input->dropped_count == 0)
+		put_loss(losses, "NOTE", input->path, input->note);
 	if (input->diagnostics && input->diagnostics[TSCOPE_DIAGNOSTIC_ring_buffer_overflow] > 0)
 		put_loss(losses, "OVERFLOW", input->path, tsi_overflow_words);
 }
