@@ -11,23 +11,36 @@
 
 /* Other directions than from the host, for which the rule's own advice is. */
 static const struct {
-	const char *direction, *advice;
+	const char *direction, *advice, *inference; /* NULL: as in training */
 } advices[] = {
-	{ "d2h", "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
-		 "non_blocking=True on a stream of its own, and read them a step later; reduce "
-		 "them on the device first; of offloaded states move each layer's while the next "
-		 "one is computed" },
-	{ "d2d", "look for clone(), contiguous(), cat() and buffers that are copied each step "
-		 "(with_stack=True names the line): write into the final tensor (out=, views)" },
-	{ "fill", "zero_grad(set_to_none=True), and torch.empty() instead of torch.zeros() for "
-		  "what is overwritten" },
+	{ "d2h",
+	  "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
+	  "non_blocking=True on a stream of its own, and read them a step later; reduce "
+	  "them on the device first; of offloaded states move each layer's while the next "
+	  "one is computed",
+	  "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
+	  "non_blocking=True on a stream of its own, and read them a request later; reduce them on "
+	  "the device first" },
+	{ "d2d",
+	  "look for clone(), contiguous(), cat() and buffers that are copied each step "
+	  "(with_stack=True names the line): write into the final tensor (out=, views)",
+	  NULL },
+	{ "fill",
+	  "zero_grad(set_to_none=True), and torch.empty() instead of torch.zeros() for "
+	  "what is overwritten",
+	  "torch.empty() instead of torch.zeros() for what is overwritten" },
 };
 
 static void advise(struct rule_context *ctx, const char *direction)
 {
-	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++)
-		if (strcmp(advices[i].direction, direction) == 0)
-			tsi_rule_advice_for(ctx, ADVICE_TRAINING, advices[i].advice);
+	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++) {
+		const char *inference = advices[i].inference;
+		if (strcmp(advices[i].direction, direction) != 0)
+			continue;
+		tsi_rule_advice_for(ctx, ADVICE_TRAINING, advices[i].advice);
+		tsi_rule_advice_for(ctx, ADVICE_INFERENCE,
+				    inference ? inference : advices[i].advice);
+	}
 }
 
 static double exposed_ns(const struct rule_context *ctx, size_t row)

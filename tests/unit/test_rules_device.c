@@ -512,6 +512,14 @@ TEST(advice_follows_what_is_slow)
 		  IDLE(30, "idle.dependency_ns 20000000\nidle.gaps device=1\nidle.gaps device=1\n"),
 		  "--show budget" },
 		{ "COPY.EXPOSED",
+		  STEPS "budget.exposed_copy_total_ns 30000000\nsteps.workload inference\n"
+			"copies.by_direction direction=d2h exposed_ns=28000000\n",
+		  "read them a request later" },
+		{ "COPY.EXPOSED",
+		  STEPS "budget.exposed_copy_total_ns 30000000\nsteps.workload inference\n"
+			"copies.by_direction direction=d2d exposed_ns=28000000\n",
+		  "look for clone(), contiguous()" },
+		{ "COPY.EXPOSED",
 		  STEPS "budget.exposed_copy_total_ns 20000000\n"
 			"copies.by_direction direction=d2h exposed_ns=2\n",
 		  "copy results to pinned memory" },
