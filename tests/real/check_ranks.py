@@ -39,6 +39,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -304,8 +305,8 @@ def check_named(tscope, name, sleeper, made, results):
     if "too few" in doubt and not findings:
         return
     titles = [found["title"].split("late, most of all ")[-1] for found in findings]
-    results.check(f"{name} named", [f"rank {sleeper} "],
-                  [title[:len(f"rank {sleeper} ")] for title in titles])
+    results.check(f"{name} named", [f"rank {sleeper}"],
+                  [re.match(r"rank \d+|", title).group() for title in titles])
     waits = done["facts"]["budget"]["host"]
     if waits["comm_wait_total_ns"] > waits["comm_transfer_total_ns"]:
         results.check(f"{name} first finding", "DIST.STRAGGLER", done["findings"][0]["id"])
