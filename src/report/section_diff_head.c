@@ -93,19 +93,22 @@ static int64_t size_of(const struct change *row, const char *column)
 	return change_ns > INT64_MIN ? imaxabs(change_ns) : INT64_MAX;
 }
 
-/* The largest change that is less than another one, or equal and behind it; false: none is. */
-static bool next_operator(const struct panel *panel, const struct operator_time *time,
-			  const struct change *last, struct change *next)
+/* Weighs a row of a table by one of its columns. */
+typedef int64_t row_size(const struct change *row, const char *column);
+
+/* The largest row that is smaller than another one, or equal and behind it; false: none is. */
+static bool next_largest(const struct panel *panel, const char *table, row_size *size_of_row,
+			 const char *column, const struct change *last, struct change *next)
 {
-	struct change row = tsi_change_first(panel, time->table);
-	const char *column = time->change;
+	struct change row = tsi_change_first(panel, table);
 	bool is_found = false;
 
 	for (; tsi_change_is_there(&row); row.row++) {
-		int64_t size = size_of(&row, column), before = last ? size_of(last, column) : 0;
+		int64_t size = size_of_row(&row, column);
+		int64_t before = last ? size_of_row(last, column) : 0;
 		if (last && (size > before || (size == before && row.row <= last->row)))
 			continue;
-		if (is_found && size <= size_of(next, column))
+		if (is_found && size <= size_of_row(next, column))
 			continue;
 		*next = row;
 		is_found = true;
@@ -135,7 +138,8 @@ static void put_operator_time(const struct panel *panel, const struct operator_t
 	struct change row, last;
 
 	for (size_t count = 0; count < FIGURES_SHOWN; count++, last = row) {
-		if (!next_operator(panel, time, count ? &last : NULL, &row) ||
+		if (!next_largest(panel, time->table, size_of, time->change, count ? &last : NULL,
+				  &row) ||
 		    size_of(&row, time->change) == 0 ||
 		    tsi_is_negligible(size_of(&row, time->change), step_ns))
 			break;
@@ -181,29 +185,20 @@ static void put_operators(const struct panel *panel)
 
 /* ---- all but time ---- */
 
-/*
- * The site that added most to a growth of the peak, or took most from it, beside those in rows;
- * returns how many bytes, 0: none.
- */
-static double find_site(const struct panel *panel, bool is_growth, const size_t *rows,
-			size_t row_count, struct change *ret)
+static int64_t growth_of(const struct change *row, const char *column)
 {
-	struct change site = tsi_change_first(panel, "allocation_changes.sites");
-	double most_bytes = 0;
+	int64_t change = tsi_change_int(row, column);
 
-	for (; tsi_change_is_there(&site); site.row++) {
-		double bytes = (double)tsi_change_int(&site, "peak_change_bytes");
-		bool is_known = false;
+	return change > 0 ? change : 0;
+}
 
-		for (size_t i = 0; i < row_count; i++)
-			is_known |= rows[i] == site.row;
-		bytes = is_growth ? bytes : -bytes;
-		if (is_known || bytes <= most_bytes)
-			continue;
-		most_bytes = bytes;
-		*ret = site;
-	}
-	return most_bytes;
+static int64_t shrinkage_of(const struct change *row, const char *column)
+{
+	int64_t change = tsi_change_int(row, column);
+
+	if (change >= 0)
+		return 0;
+	return change > INT64_MIN ? -change : INT64_MAX;
 }
 
 /*
@@ -212,21 +207,20 @@ static double find_site(const struct panel *panel, bool is_growth, const size_t 
  */
 static const char *name_sites(const struct panel *panel, struct tscope_value change)
 {
+	static const char column[] = "peak_change_bytes";
 	int64_t peak_bytes = change.kind == TSCOPE_VALUE_INT ? change.integer : 0;
-	double named_bytes = 0;
-	size_t named[SITES_NAMED];
+	row_size *size = peak_bytes > 0 ? growth_of : shrinkage_of;
+	double left = LEAST_SITES_RATIO * fabs((double)peak_bytes);
+	struct change site, last;
 	const char *text = "";
 
-	for (size_t count = 0; named_bytes < LEAST_SITES_RATIO * fabs((double)peak_bytes);
-	     count++) {
-		struct change site;
-		double bytes = count < SITES_NAMED
-				       ? find_site(panel, peak_bytes > 0, named, count, &site)
-				       : 0;
-		if (!(bytes > 0))
+	for (size_t count = 0; left > 0; count++, last = site) {
+		if (count == SITES_NAMED ||
+		    !next_largest(panel, "allocation_changes.sites", size, column,
+				  count ? &last : NULL, &site) ||
+		    size(&site, column) == 0)
 			return "";
-		named[count] = site.row;
-		named_bytes += bytes;
+		left -= (double)size(&site, column);
 		const char *name = tsi_change_text(&site, "site");
 		tsi_panel_append(panel, &text, "%s %s %s → %s", count ? "," : ";",
 				 *name ? tsi_path_tail(name) : "blocks without a stack",

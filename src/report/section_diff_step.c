@@ -78,11 +78,15 @@ static bool is_of_mean(const struct panel *panel)
 	return strcmp(tsi_panel_text(panel, "step_change.method"), "mean") == 0;
 }
 
+static bool is_typical_changed(const struct panel *panel)
+{
+	return strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0;
+}
+
 /* Is the mean judged, and do typical steps say the same? Then they add nothing to it. */
 static bool is_mean_enough(const struct panel *panel)
 {
-	return is_of_mean(panel) &&
-	       strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0 &&
+	return is_of_mean(panel) && is_typical_changed(panel) &&
 	       (tsi_panel_int(panel, "step_change.typical_shift_ns") > 0) ==
 		       (tsi_panel_int(panel, "step_change.change_ns") > 0);
 }
@@ -126,7 +130,7 @@ static const char *name_typical(const struct panel *panel)
 		return "";
 	if (strcmp(verdict, "no_change") == 0 || strcmp(verdict, "same") == 0)
 		return "; typical steps did not change";
-	if (strcmp(verdict, "changed") != 0)
+	if (!is_typical_changed(panel))
 		return "";
 	return tsi_panel_print(panel, "; but typical steps got %s %s", name_size(panel, shift_ns),
 			       direction(shift_ns));
@@ -168,11 +172,6 @@ static void put_changed(const struct panel *panel)
 }
 
 /* The mean may be as it was where the typical step is not: wild steps hide it. */
-static bool is_typical_changed(const struct panel *panel)
-{
-	return strcmp(tsi_panel_text(panel, "step_change.typical_verdict"), "changed") == 0;
-}
-
 static void put_typical_changed(const struct panel *panel)
 {
 	int64_t shift_ns = tsi_panel_int(panel, "step_change.typical_shift_ns");
