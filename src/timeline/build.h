@@ -62,20 +62,6 @@ static inline void tsi_cut(struct step_cutter *cutter, int64_t start_ns, int64_t
 	cutter->end_ns = end_ns;
 }
 
-/*
- * Where spans overlap, the one that started first has the instant. Of a span
- * that starts no earlier than those before it: what they have left of it.
- */
-static inline struct interval tsi_unclaimed(int64_t *claimed_until_ns, int64_t start_ns,
-					    int64_t end_ns)
-{
-	if (start_ns < *claimed_until_ns)
-		start_ns = *claimed_until_ns;
-	if (end_ns > *claimed_until_ns)
-		*claimed_until_ns = end_ns;
-	return (struct interval){ start_ns, end_ns };
-}
-
 /* steps.c: tsi_cut_next() where what is left of the piece is not all of one step. */
 bool tsi_cut_rest(struct step_cutter *cutter, uint32_t *step, int64_t *length_ns);
 

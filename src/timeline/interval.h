@@ -14,6 +14,20 @@ struct interval {
 };
 
 /*
+ * Where spans overlap, the one that started first has the instant. Of a span
+ * that starts no earlier than those before it: what they have left of it.
+ */
+static inline struct interval tsi_unclaimed(int64_t *claimed_until_ns, int64_t start_ns,
+					    int64_t end_ns)
+{
+	if (start_ns < *claimed_until_ns)
+		start_ns = *claimed_until_ns;
+	if (end_ns > *claimed_until_ns)
+		*claimed_until_ns = end_ns;
+	return (struct interval){ start_ns, end_ns };
+}
+
+/*
  * A zeroed set is empty. Functions that grow one take the arena of its items, which remembers
  * failures.
  */

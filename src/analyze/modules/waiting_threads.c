@@ -3,6 +3,7 @@
 
 #include "base/sum.h"
 #include "timeline/host_kinds.h"
+#include "timeline/interval.h"
 
 enum { NOTHING, PYTHON_ONLY, HAS_WORK };
 
@@ -26,15 +27,13 @@ static void look_at_kinds(const struct tscope_trace *trace, uint8_t *threads, bo
 	}
 }
 
-/* Length of the part of a frame that lies behind what frames before it took. */
-static int64_t claim(int64_t *until_ns, int64_t start_ns, int64_t end_ns)
+/* Adds what frames before it have left of a frame. */
+static void add_unclaimed(int64_t *sum_ns, int64_t *until_ns, int64_t start_ns, int64_t end_ns)
 {
-	if (start_ns < *until_ns)
-		start_ns = *until_ns;
-	if (end_ns <= start_ns)
-		return 0;
-	*until_ns = end_ns;
-	return end_ns - start_ns;
+	struct interval left = tsi_unclaimed(until_ns, start_ns, end_ns);
+
+	if (left.end_ns > left.start_ns)
+		tsi_sum(sum_ns, left.end_ns - left.start_ns);
 }
 
 /* Do frames that wait take nearly all the time of the thread's frames? */
@@ -48,9 +47,9 @@ static bool only_waits(const struct tscope_trace *trace, const struct track *tra
 		int64_t start_ns = tsi_start_ns(&trace->spans, row);
 		int64_t end_ns = tsi_span_end(trace, row);
 
-		tsi_sum(&all_ns, claim(&until_ns, start_ns, end_ns));
+		add_unclaimed(&all_ns, &until_ns, start_ns, end_ns);
 		if (is_wait[trace->spans.kind[row]])
-			tsi_sum(&wait_ns, claim(&wait_until_ns, start_ns, end_ns));
+			add_unclaimed(&wait_ns, &wait_until_ns, start_ns, end_ns);
 	}
 	return all_ns > 0 && (double)wait_ns >= nearly_all * (double)all_ns;
 }
