@@ -336,15 +336,6 @@ static size_t find_counted_step(const struct rule_context *ctx, int64_t step)
 	return SIZE_MAX;
 }
 
-static enum tscope_budget_line line_of(const char *cause)
-{
-	unsigned i = 0;
-
-	while (strcmp(tsi_idle_cause_name((enum idle_cause)i), cause) != 0)
-		i++;
-	return tsi_line_of_cause((enum idle_cause)i);
-}
-
 /* Idle time of the step in the lines that the causes are part of. */
 static double lines_of_step_ns(const struct rule_context *ctx, const struct idle_claim *claim,
 			       size_t step_row)
@@ -353,7 +344,7 @@ static double lines_of_step_ns(const struct rule_context *ctx, const struct idle
 	double sum_ns = 0;
 
 	for (size_t i = 0; i < cause_count(claim); i++)
-		lines |= 1u << line_of(claim->causes[i]);
+		lines |= 1u << tsi_line_of_cause(tsi_idle_cause_of(claim->causes[i]));
 	for (unsigned line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
 		char column[48];
 		snprintf(column, sizeof(column), "%s_ns",

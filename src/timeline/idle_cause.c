@@ -22,12 +22,20 @@ const char *tsi_idle_cause_words(enum idle_cause cause)
 	return causes[cause].words;
 }
 
+enum idle_cause tsi_idle_cause_of(const char *name)
+{
+	unsigned cause = 0;
+
+	while (cause < IDLE_CAUSE_COUNT && strcmp(causes[cause].name, name) != 0)
+		cause++;
+	return (enum idle_cause)cause;
+}
+
 const char *tsi_idle_cause_words_of(const char *name)
 {
-	for (size_t i = 0; i < IDLE_CAUSE_COUNT; i++)
-		if (strcmp(causes[i].name, name) == 0)
-			return causes[i].words;
-	return NULL;
+	enum idle_cause cause = tsi_idle_cause_of(name);
+
+	return cause < IDLE_CAUSE_COUNT ? causes[cause].words : NULL;
 }
 
 enum tscope_budget_line tsi_line_of_cause(enum idle_cause cause)

@@ -79,7 +79,10 @@ const char *tsi_idle_cause_name(enum idle_cause cause);
 /* "data loading", "operator dispatch" …: what reports call it. */
 const char *tsi_idle_cause_words(enum idle_cause cause);
 
-/* By name; NULL: no cause has it. */
+/* By name; IDLE_CAUSE_COUNT: no cause has it. */
+enum idle_cause tsi_idle_cause_of(const char *name);
+
+/* Words by name; NULL: no cause has it. */
 const char *tsi_idle_cause_words_of(const char *name);
 
 /* The line of the budget that the cause is part of. */
