@@ -91,11 +91,12 @@ static const char *find_similar(const struct tscope_diagnosis *firing,
 		double silent, firing;
 	} factors[] = { { 1 - hair, 1 + hair }, { 1 + hair, 1 - hair }, { 0.5, 1 }, { 2, 1 } };
 
+	struct rule_trial own = tsi_diagnosis_try(firing, rule, 1, arena);
+
 	for (size_t i = 0; i < TSI_COUNT_OF(factors); i++) {
 		struct rule_trial other = tsi_diagnosis_try(silent, rule, factors[i].silent, arena);
 		if (!other.title)
 			continue;
-		struct rule_trial own = tsi_diagnosis_try(firing, rule, 1, arena);
 		if (own.ns > 0 && other.ns > 0
 			    ? are_similar(own.ns, other.ns)
 			    : !tsi_diagnosis_try(firing, rule, factors[i].firing, arena).title)

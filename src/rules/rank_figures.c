@@ -265,10 +265,9 @@ static void describe_sure_wait(struct rule_context *ctx, const struct sure_wait 
 
 void tsi_advise_all_ranks(struct rule_context *ctx, const struct comm_shares *comm)
 {
-	struct sure_wait wait = tsi_sure_wait(ctx, comm);
-
 	if (comm->is_known || tsi_rule_has(ctx, "distributed.mean_comm_fraction"))
 		return;
+	struct sure_wait wait = tsi_sure_wait(ctx, comm);
 	if (wait.is_most)
 		describe_sure_wait(ctx, &wait);
 	else

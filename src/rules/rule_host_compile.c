@@ -15,8 +15,7 @@ static const char recompiles_advice[] =
 
 static const char capture_advice[] =
 	"capture graphs before the loop, once for each of a few shapes to which batches are "
-	"padded; "
-	"a new shape, or an input at another address, is captured again";
+	"padded; a new shape, or an input at another address, is captured again";
 
 /* Whether most of it is the capture of graphs: calls of the runtime, or of torch's trees. */
 static bool is_capture(const struct rule_context *ctx)

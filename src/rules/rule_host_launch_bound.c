@@ -61,9 +61,8 @@ static void advise_on_pieces(struct rule_context *ctx, size_t count)
 {
 	static const char breaks[] =
 		"TORCH_LOGS=graph_breaks says why the compiled model is in pieces: mend the "
-		"largest "
-		"breaks (fullgraph=True refuses them), then mode=\"reduce-overhead\" replays it as "
-		"CUDA graphs";
+		"largest breaks (fullgraph=True refuses them), then mode=\"reduce-overhead\" "
+		"replays it as CUDA graphs";
 
 	if (count < 2)
 		return;

@@ -5,6 +5,8 @@
  */
 #include "timeline/pieces.h"
 
+#include <assert.h>
+
 void tsi_pieces_init(struct tscope_timeline *timeline, bool are_wanted)
 {
 	if (are_wanted)
@@ -53,6 +55,7 @@ void tsi_pieces_end_pass(struct piece_collector *pieces)
 
 	if (!to || to->count == pieces->pass_begin)
 		return;
+	assert(to->pass_count < MAX_PIECE_PASSES);
 	to->pass_ends[to->pass_count++] = to->count;
 	pieces->pass_begin = to->count;
 }

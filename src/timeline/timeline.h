@@ -80,12 +80,12 @@ struct line_piece {
 	uint8_t phase;
 };
 
+enum { MAX_PIECE_PASSES = 6 }; /* of a host: a line each */
+
 /*
  * Disjoint pieces, pass behind pass as the budget is computed: those of a pass are in order, and
  * neighbours of one kind are joined. A piece_cursor goes over all in order (pieces.h).
  */
-enum { MAX_PIECE_PASSES = 6 };
-
 struct line_pieces {
 	struct line_piece *items;
 	size_t count, capacity;
