@@ -182,7 +182,7 @@ void tsi_text_changes(struct text_writer *w, const struct doc_changes *changes)
 	put_headings(w, changes->heading);
 	for (size_t i = 0; i < changes->row_count; i++)
 		put_change(w, &changes->rows[i]);
-	tsi_text_more(w, DOC_FAINT, changes->more_count);
+	tsi_text_more(w, changes->more_count);
 }
 
 /* ---- explanations ---- */

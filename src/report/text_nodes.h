@@ -21,8 +21,8 @@ void tsi_text_begin_tone(struct text_writer *w, enum doc_tone tone);
 void tsi_text_end_tone(struct text_writer *w, enum doc_tone tone);
 void tsi_text_put_toned(struct text_writer *w, enum doc_tone tone, const char *text);
 
-/* "  … and 12 more"; nothing where the count is 0. */
-void tsi_text_more(struct text_writer *w, enum doc_tone tone, size_t count);
+/* "  … and 12 more", faint; nothing where the count is 0. */
+void tsi_text_more(struct text_writer *w, size_t count);
 
 void tsi_text_table(struct text_writer *w, const struct doc_table *table);
 void tsi_text_heat(struct text_writer *w, const struct doc_heat *heat);

@@ -245,18 +245,18 @@ static void put_row(struct text_writer *w, const struct layout *layout, const st
 	tsi_text_put(w, "\n");
 }
 
-void tsi_text_more(struct text_writer *w, enum doc_tone tone, size_t count)
+void tsi_text_more(struct text_writer *w, size_t count)
 {
 	char number[NUMBER_MAX];
 
 	if (count == 0)
 		return;
 	tsi_number_people_int(number, (int64_t)count, TSCOPE_UNIT_COUNT);
-	tsi_text_begin_tone(w, tone);
+	tsi_text_begin_tone(w, DOC_FAINT);
 	tsi_text_put(w, "  … and ");
 	tsi_text_put(w, number);
 	tsi_text_put(w, " more\n");
-	tsi_text_end_tone(w, tone);
+	tsi_text_end_tone(w, DOC_FAINT);
 }
 
 void tsi_text_table(struct text_writer *w, const struct doc_table *table)
@@ -271,7 +271,7 @@ void tsi_text_table(struct text_writer *w, const struct doc_table *table)
 	put_headings(w, &layout);
 	for (size_t row = 0; row < table->row_count; row++)
 		put_row(w, &layout, &table->rows[row]);
-	tsi_text_more(w, DOC_FAINT, table->more_count);
+	tsi_text_more(w, table->more_count);
 }
 
 /* ---- heat ---- */
