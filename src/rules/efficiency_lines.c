@@ -228,11 +228,7 @@ void tsi_describe_efficiency_lines(struct rule_context *ctx, bool is_top_in_titl
 	if (top == &overhead_of_attention)
 		tsi_rule_advice_for(ctx, ADVICE_SERVING, OTHER_ATTENTION);
 	if (top == &other_of_trace) {
-		const struct idle_cause_row *largest = tsi_main_idle_cause(ctx);
-		tsi_rule_cause(ctx, largest->cause);
-		if (!tsi_has_own_rule(largest))
-			tsi_rule_merge_with(ctx, CAUSE_COUNT);
-		tsi_gain_idle(ctx, largest);
+		tsi_claim_idle_cause(ctx, tsi_main_idle_cause(ctx));
 		return;
 	}
 	tsi_rule_cause(ctx, top->cause);

@@ -24,39 +24,40 @@ struct caller_text {
 	char chars[160];
 };
 
-#define ROW(name, cause, part)                                                                     \
-	{                                                                                          \
-#name, "idle." #name "_ns", CAUSE_##cause, GAIN_##part                             \
-	}
+#define ROW(id, name, cause, part) [id] = { name, "idle." name "_ns", CAUSE_##cause, GAIN_##part }
 
-static const struct idle_cause_row rows[] = {
-	ROW(data, data_loader, DATA),
-	ROW(compile, compile, COMPILE),
-	ROW(gc, gc, GC),
-	ROW(callback, callbacks, CALLBACK),
-	ROW(profiler, profiler_overhead, PROFILER),
-	ROW(peer, comm_wait, PEER),
-	ROW(sync, sync_drain, SYNC),
-	ROW(blocking_copy, blocking_copy, BLOCKING_COPY),
-	ROW(alloc, alloc_thrash, ALLOC),
-	ROW(startup, cold_start, STARTUP),
-	ROW(launch_stall, launch_overhead, HOST_STALL),
-	ROW(cpu_work, cpu_only_work, CPU_WORK),
-	ROW(op_stall, cpu_only_work, HOST_STALL),
-	ROW(op_overhead, launch_overhead, LAUNCH),
-	ROW(python, host_python, PYTHON),
-	ROW(host_unrecorded, unrecorded_work, PYTHON),
-	ROW(launch_call, launch_overhead, LAUNCH),
-	ROW(queue_full, small_kernels, DEVICE_GAP),
-	ROW(device_gap, small_kernels, DEVICE_GAP),
-	ROW(start_latency, launch_overhead, DEVICE_GAP),
-	ROW(dependency, comm_wait, DEVICE_GAP),
-	ROW(unrecorded, unrecorded_work, UNRECORDED),
-	ROW(unlinked, unrecorded_work, UNRECORDED),
-	ROW(edge, unrecorded_work, UNRECORDED),
+static const struct idle_cause_row rows[IDLE_CAUSE_COUNT] = {
+	ROW(IDLE_DATA, "data", data_loader, DATA),
+	ROW(IDLE_COMPILE, "compile", compile, COMPILE),
+	ROW(IDLE_GC, "gc", gc, GC),
+	ROW(IDLE_CALLBACK, "callback", callbacks, CALLBACK),
+	ROW(IDLE_PROFILER, "profiler", profiler_overhead, PROFILER),
+	ROW(IDLE_PEER, "peer", comm_wait, PEER),
+	ROW(IDLE_SYNC, "sync", sync_drain, SYNC),
+	ROW(IDLE_BLOCKING_COPY, "blocking_copy", blocking_copy, BLOCKING_COPY),
+	ROW(IDLE_ALLOC, "alloc", alloc_thrash, ALLOC),
+	ROW(IDLE_STARTUP, "startup", cold_start, STARTUP),
+	ROW(IDLE_LAUNCH_STALL, "launch_stall", launch_overhead, HOST_STALL),
+	ROW(IDLE_CPU_WORK, "cpu_work", cpu_only_work, CPU_WORK),
+	ROW(IDLE_OP_STALL, "op_stall", cpu_only_work, HOST_STALL),
+	ROW(IDLE_OP_OVERHEAD, "op_overhead", launch_overhead, LAUNCH),
+	ROW(IDLE_PYTHON, "python", host_python, PYTHON),
+	ROW(IDLE_HOST_UNRECORDED, "host_unrecorded", unrecorded_work, PYTHON),
+	ROW(IDLE_LAUNCH_CALL, "launch_call", launch_overhead, LAUNCH),
+	ROW(IDLE_QUEUE_FULL, "queue_full", small_kernels, DEVICE_GAP),
+	ROW(IDLE_DEVICE_GAP, "device_gap", small_kernels, DEVICE_GAP),
+	ROW(IDLE_START_LATENCY, "start_latency", launch_overhead, DEVICE_GAP),
+	ROW(IDLE_DEPENDENCY, "dependency", comm_wait, DEVICE_GAP),
+	ROW(IDLE_UNRECORDED, "unrecorded", unrecorded_work, UNRECORDED),
+	ROW(IDLE_UNLINKED, "unlinked", unrecorded_work, UNRECORDED),
+	ROW(IDLE_EDGE, "edge", unrecorded_work, UNRECORDED),
 };
 
-bool tsi_has_own_rule(const struct idle_cause_row *row)
+/*
+ * Whether a rule of that name speaks of the cause. Findings of others must not be merged into it:
+ * it claims the time of a neighbour.
+ */
+static bool has_own_rule(const struct idle_cause_row *row)
 {
 	static const char *const without[] = { "launch_stall", "op_stall", "host_unrecorded",
 					       "unlinked" };
@@ -67,14 +68,12 @@ bool tsi_has_own_rule(const struct idle_cause_row *row)
 	return true;
 }
 
-static const struct idle_cause_row *row_of(const char *cause)
+static const struct idle_cause_row *row_of(const char *name)
 {
-	size_t i = 0;
+	enum idle_cause cause = tsi_idle_cause_of(name);
 
-	while (i < TSI_COUNT_OF(rows) && strcmp(rows[i].name, cause) != 0)
-		i++;
-	assert(i < TSI_COUNT_OF(rows));
-	return &rows[i];
+	assert(cause < IDLE_CAUSE_COUNT);
+	return &rows[cause];
 }
 
 static size_t cause_count(const struct idle_claim *claim)
@@ -98,9 +97,17 @@ static double mean_step_ns(const struct rule_context *ctx)
 	return step_ns > 0 ? step_ns : tsi_rule_real(ctx, "step_time.mean_ns");
 }
 
-void tsi_gain_idle(struct rule_context *ctx, const struct idle_cause_row *row)
+static void gain_idle(struct rule_context *ctx, const struct idle_cause_row *row)
 {
 	tsi_gain_share(ctx, row->part, tsi_rule_real(ctx, row->fact) / mean_step_ns(ctx));
+}
+
+void tsi_claim_idle_cause(struct rule_context *ctx, const struct idle_cause_row *row)
+{
+	tsi_rule_cause(ctx, row->cause);
+	if (!has_own_rule(row))
+		tsi_rule_merge_with(ctx, CAUSE_COUNT);
+	gain_idle(ctx, row);
 }
 
 double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_claim *claim)
@@ -423,7 +430,7 @@ void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 		const struct idle_cause_row *cause = row_of(claim->causes[i]);
 		describe_cause(ctx, cause, cause_count(claim) == 1);
 		tsi_rule_evidence(ctx, cause->fact);
-		tsi_gain_idle(ctx, cause);
+		gain_idle(ctx, cause);
 	}
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	describe_gaps(ctx, claim);

@@ -83,16 +83,10 @@ double tsi_idle_share(const struct rule_context *ctx);
 /* The largest cause. */
 const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx);
 
-/*
- * Whether a rule of that name speaks of the cause. Findings of others must not be merged into it:
- * it claims the time of a neighbour.
- */
-bool tsi_has_own_rule(const struct idle_cause_row *row);
-
 /* Puts the causes worth a word into the detail of a finding. */
 void tsi_describe_idle_causes(struct rule_context *ctx);
 
-/* Claims the idle time of a cause. */
-void tsi_gain_idle(struct rule_context *ctx, const struct idle_cause_row *row);
+/* Claims the idle time of a cause, for a finding that no rule on the cause makes. */
+void tsi_claim_idle_cause(struct rule_context *ctx, const struct idle_cause_row *row);
 
 #endif

@@ -65,10 +65,7 @@ static void evaluate_gpu_idle(struct rule_context *ctx)
 	tsi_rule_evidence(ctx, "idle.total_ns");
 	tsi_rule_evidence(ctx, main_cause->fact);
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
-	tsi_rule_cause(ctx, main_cause->cause);
-	if (!tsi_has_own_rule(main_cause))
-		tsi_rule_merge_with(ctx, CAUSE_COUNT);
-	tsi_gain_idle(ctx, main_cause);
+	tsi_claim_idle_cause(ctx, main_cause);
 	if (strcmp(main_cause->name, "dependency") == 0 && work_in_turn(ctx))
 		advise_turns(ctx);
 	if (strcmp(main_cause->name, "alloc") == 0 && pins_memory(ctx))
