@@ -101,13 +101,35 @@ static size_t find_table(const struct tscope_analyzer_def *def, const char *name
 	return 0;
 }
 
+static void release(struct test_kept *kept)
+{
+	struct analyzed *a = (struct analyzed *)kept;
+
+	tscope_analysis_free(a->analysis);
+	for (size_t i = 0; i < a->rank_count; i++)
+		tsi_steps_deinit(&a->ranks[i]);
+	tsi_steps_deinit(&a->slowest);
+	free(a->ranks);
+	tscope_timeline_free(a->timeline);
+	tscope_trace_free(a->trace);
+	free(a);
+}
+
+static struct analyzed *new_analyzed(void)
+{
+	struct analyzed *a = calloc(1, sizeof(*a));
+
+	assert_non_null(a);
+	test_keep(&a->kept, release);
+	return a;
+}
+
 struct analyzed *analyze_steps_of(struct test_trace *t, const struct tscope_timeline_options *steps)
 {
 	struct tscope_analysis_options options = { .python = true };
 	struct tscope_error err = { 0 };
-	struct analyzed *a = calloc(1, sizeof(*a));
+	struct analyzed *a = new_analyzed();
 
-	assert_non_null(a);
 	a->trace = test_trace_finish(t);
 	if (tscope_timeline_build(&a->timeline, a->trace, steps, &err) != TSCOPE_OK ||
 	    tscope_analyze(&a->analysis, a->trace, a->timeline, &options, &err) != TSCOPE_OK)
@@ -122,9 +144,8 @@ struct analyzed *analyze(struct test_trace *t)
 
 static struct analyzed *hold_ranks(struct step_series *ranks, size_t rank_count)
 {
-	struct analyzed *a = calloc(1, sizeof(*a));
+	struct analyzed *a = new_analyzed();
 
-	assert_non_null(a);
 	a->ranks = calloc(rank_count, sizeof(*a->ranks));
 	assert_non_null(a->ranks);
 	for (size_t i = 0; i < rank_count; i++)
@@ -186,10 +207,9 @@ struct analyzed *analyze_run(struct step_series *ranks, size_t rank_count,
 static struct analyzed *analyze_opened(struct tscope_memory *memory, struct tscope_memory *earlier,
 				       const struct tscope_analysis_options *options)
 {
-	struct analyzed *a = calloc(1, sizeof(*a));
+	struct analyzed *a = new_analyzed();
 	struct tscope_error err = { 0 };
 
-	assert_non_null(a);
 	if (tscope_memory_analyze(&a->analysis, memory, earlier, options, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
 	tscope_memory_free(memory);
@@ -232,18 +252,6 @@ struct analyzed *analyze_memory_file(const void *bytes, size_t length,
 	if (tscope_memory_open_memory(&memory, "test", bytes, length, NULL, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
 	return analyze_opened(memory, NULL, options);
-}
-
-void analyzed_free(struct analyzed *a)
-{
-	tscope_analysis_free(a->analysis);
-	for (size_t i = 0; i < a->rank_count; i++)
-		tsi_steps_deinit(&a->ranks[i]);
-	tsi_steps_deinit(&a->slowest);
-	free(a->ranks);
-	tscope_timeline_free(a->timeline);
-	tscope_trace_free(a->trace);
-	free(a);
 }
 
 void check_device_facts(const struct analyzed *a, int device, const char *names,

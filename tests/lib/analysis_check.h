@@ -4,6 +4,7 @@
 
 #include "comm/world.h"
 #include "run/steps.h"
+#include "test_kept.h"
 #include "trace_builder.h"
 
 #include <tscope/memory.h>
@@ -15,12 +16,12 @@
  *	struct analyzed *a = analyze(t);
  *	check_facts(a, "overlap: comm_ns overlap_ratio", "190 0.368421");
  *	check_table(a, "kernels.by_name: name count", "gemm 2\nadd 1\n");
- *	analyzed_free(a);
  *
  * Integers stand as they are, reals with six digits, flags as yes and no,
- * what is absent as "-".
+ * what is absent as "-". It is freed when the test ends.
  */
 struct analyzed {
+	struct test_kept kept;
 	struct tscope_trace *trace;
 	struct tscope_timeline *timeline;
 	struct tscope_analysis *analysis;
@@ -56,8 +57,6 @@ struct analyzed *analyze_growth(const char *plain_text, const char *earlier,
 /* Of a file's bytes, in whichever form. */
 struct analyzed *analyze_memory_file(const void *bytes, size_t length,
 				     const struct tscope_analysis_options *options);
-
-void analyzed_free(struct analyzed *a);
 
 void check_facts(const struct analyzed *a, const char *names, const char *expected);
 void check_device_facts(const struct analyzed *a, int device, const char *names,

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "test_kept.h"
+
 enum { MOST_LINES = 4096 };
 
 const char *testdata = "testdata";
@@ -16,6 +18,12 @@ void test_add(int line, struct CMUnitTest test)
 		abort();
 	tests[line] = test;
 	count++;
+}
+
+int test_end_of_test(void **state, int (*tear_down)(void **state))
+{
+	test_release_kept();
+	return tear_down ? tear_down(state) : 0;
 }
 
 int main(int argc, char **argv)

@@ -24,14 +24,19 @@
 /* One that needs something made before it and removed behind it: int set_up(void **state). */
 #define TEST_WITH(name, set_up, tear_down)                                                         \
 	static void name(void **state);                                                            \
+	static int end_##name(void **state)                                                        \
+	{                                                                                          \
+		return test_end_of_test(state, tear_down);                                         \
+	}                                                                                          \
 	__attribute__((constructor)) static void add_##name(void)                                  \
 	{                                                                                          \
 		test_add(__LINE__, (struct CMUnitTest)cmocka_unit_test_setup_teardown(             \
-					   name, set_up, tear_down));                              \
+					   name, set_up, end_##name));                             \
 	}                                                                                          \
 	static void name(void **state __attribute__((unused)))
 
 void test_add(int line, struct CMUnitTest test);
+int test_end_of_test(void **state, int (*tear_down)(void **state));
 
 /* The folder of this name, as the program's argument says. */
 extern const char *testdata;

@@ -12,20 +12,28 @@
 
 static struct diff_side side_of(struct compared_side *side, const struct side_text *text)
 {
+	struct tscope_analysis *whole = fact_values(text->whole);
 	struct tscope_error err = { 0 };
 	size_t count = 0;
 
-	side->whole = fact_values(text->whole);
-	for (; text->ranks[count]; count++) {
-		side->rank_values[count] = fact_values(text->ranks[count]);
+	for (; text->ranks[count]; count++)
 		side->ranks[count] =
-			(struct diff_rank){ (int64_t)count, side->rank_values[count].analysis };
-	}
+			(struct diff_rank){ (int64_t)count, fact_values(text->ranks[count]) };
 	if (count == 0)
-		side->ranks[count++] = (struct diff_rank){ 0, side->whole.analysis };
-	if (tscope_diagnose(&side->diagnosis, side->whole.analysis, NULL, &err) != TSCOPE_OK)
+		side->ranks[count++] = (struct diff_rank){ 0, whole };
+	if (tscope_diagnose(&side->diagnosis, whole, NULL, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
-	return (struct diff_side){ side->whole.analysis, side->ranks, count, side->diagnosis };
+	return (struct diff_side){ whole, side->ranks, count, side->diagnosis };
+}
+
+static void release(struct test_kept *kept)
+{
+	struct compared *c = (struct compared *)kept;
+
+	tscope_analysis_free(c->result.analysis);
+	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++)
+		tscope_diagnosis_free(c->sides[i].diagnosis);
+	free(c);
 }
 
 struct compared *compare_sides(const struct side_text *a, const struct side_text *b)
@@ -35,6 +43,7 @@ struct compared *compare_sides(const struct side_text *a, const struct side_text
 	struct tscope_error err = { 0 };
 
 	assert_non_null(c);
+	test_keep(&c->result.kept, release);
 	c->comparison.sides[TSCOPE_SIDE_A] = side_of(&c->sides[TSCOPE_SIDE_A], a);
 	c->comparison.sides[TSCOPE_SIDE_B] = side_of(&c->sides[TSCOPE_SIDE_B], b);
 	c->comparison.loss_tolerance = a->loss_tolerance;
@@ -47,18 +56,6 @@ struct compared *compare_sides(const struct side_text *a, const struct side_text
 struct compared *compare(const char *a, const char *b)
 {
 	return compare_sides(&(struct side_text){ .whole = a }, &(struct side_text){ .whole = b });
-}
-
-void compared_free(struct compared *c)
-{
-	tscope_analysis_free(c->result.analysis);
-	for (size_t i = 0; i < TSCOPE_SIDE_COUNT; i++) {
-		tscope_diagnosis_free(c->sides[i].diagnosis);
-		fact_values_free(&c->sides[i].whole);
-		for (size_t j = 0; j < COMPARED_MAX_RANKS && c->sides[i].rank_values[j].text; j++)
-			fact_values_free(&c->sides[i].rank_values[j]);
-	}
-	free(c);
 }
 
 const char *series_of(char *text, size_t size, const int64_t *times_ns, size_t count)

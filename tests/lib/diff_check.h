@@ -13,7 +13,6 @@
  *
  *	struct compared *c = compare("steps.counted_count 3\n", "steps.counted_count 2\n");
  *	check_facts(&c->result, "kernel_changes: a_count", "0");
- *	compared_free(c);
  */
 enum { COMPARED_MAX_RANKS = 8 };
 
@@ -25,20 +24,18 @@ struct side_text {
 };
 
 struct compared_side {
-	struct fact_values whole, rank_values[COMPARED_MAX_RANKS];
 	struct diff_rank ranks[COMPARED_MAX_RANKS];
 	struct tscope_diagnosis *diagnosis;
 };
 
 struct compared {
-	struct analyzed result; /* its analysis is the comparison */
+	struct analyzed result; /* first; its analysis is the comparison */
 	struct comparison comparison;
 	struct compared_side sides[TSCOPE_SIDE_COUNT];
 };
 
 struct compared *compare(const char *a, const char *b);
 struct compared *compare_sides(const struct side_text *a, const struct side_text *b);
-void compared_free(struct compared *c);
 
 /*
  * The text of series.steps with these times, steps from 0 on: "series.steps step=0 time_ns=5\n" … In

@@ -8,6 +8,7 @@
 #include "analyze/analysis.h"
 #include "analyze/fact_sheet.h"
 #include "check.h"
+#include "test_kept.h"
 
 static size_t find_def(const struct tscope_fact_def *defs, size_t count, const char *name)
 {
@@ -124,29 +125,41 @@ static void add_doubt(struct tscope_analysis *analysis, const char *name, const 
 	tsi_fact_doubt(sheet, fact, reason);
 }
 
-struct fact_values fact_values(const char *lines)
+struct values {
+	struct test_kept kept;
+	struct tscope_analysis *analysis;
+	char *text; /* the analysis borrows from it */
+};
+
+static void release(struct test_kept *kept)
 {
-	struct fact_values facts = { .text = strdup(lines) };
+	struct values *values = (struct values *)kept;
+
+	tscope_analysis_free(values->analysis);
+	free(values->text);
+	free(values);
+}
+
+struct tscope_analysis *fact_values(const char *lines)
+{
+	struct values *values = calloc(1, sizeof(*values));
 	char *next;
 
-	assert_non_null(facts.text);
-	assert_int_equal(tsi_analysis_new(&facts.analysis, NULL), TSCOPE_OK);
-	for (char *line = strtok_r(facts.text, "\n", &next); line;
+	assert_non_null(values);
+	test_keep(&values->kept, release);
+	values->text = strdup(lines);
+	assert_non_null(values->text);
+	assert_int_equal(tsi_analysis_new(&values->analysis, NULL), TSCOPE_OK);
+	for (char *line = strtok_r(values->text, "\n", &next); line;
 	     line = strtok_r(NULL, "\n", &next)) {
 		char *rest;
 		char *name = strtok_r(line, " ", &rest);
 		if (strcmp(name, "!") != 0) {
-			add_line(facts.analysis, name, rest);
+			add_line(values->analysis, name, rest);
 			continue;
 		}
 		name = strtok_r(NULL, " ", &rest);
-		add_doubt(facts.analysis, name, rest);
+		add_doubt(values->analysis, name, rest);
 	}
-	return facts;
-}
-
-void fact_values_free(struct fact_values *facts)
-{
-	tscope_analysis_free(facts->analysis);
-	free(facts->text);
+	return values->analysis;
 }

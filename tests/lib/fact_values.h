@@ -9,23 +9,18 @@
  * fact or one row of a table a line; a line with ! says why the figures of an
  * analyzer, or one fact, are in doubt.
  *
- *	struct fact_values facts = fact_values("step_time.count 12\n"
- *					       "step_time.cv 0.5\n"
- *					       "distributed.slow_ranks rank=3 excess_ratio=0.02\n"
- *					       "! overlap clocks do not agree\n"
- *					       "! efficiency.mfu no peak\n");
+ *	struct tscope_analysis *facts =
+ *		fact_values("step_time.count 12\n"
+ *			    "step_time.cv 0.5\n"
+ *			    "distributed.slow_ranks rank=3 excess_ratio=0.02\n"
+ *			    "! overlap clocks do not agree\n"
+ *			    "! efficiency.mfu no peak\n");
  *
  * An analyzer of which nothing is said did not run. Integers are written
  * without a point, ratios, FLOPs and numbers are real in any case, flags yes or no.
  * A cell with blanks stands in single quotes.
- * The test fails on a name that no analyzer defines.
+ * The test fails on a name that no analyzer defines. The analysis is freed when the test ends.
  */
-struct fact_values {
-	struct tscope_analysis *analysis;
-	char *text; /* the analysis borrows from it */
-};
-
-struct fact_values fact_values(const char *lines);
-void fact_values_free(struct fact_values *facts);
+struct tscope_analysis *fact_values(const char *lines);
 
 #endif

@@ -98,6 +98,5 @@ void check_matches(const struct match_case *cases, size_t count, const char *mem
 		if (strcmp(text->bytes, cases[i].expected) != 0)
 			fail_msg("case %zu:\n%s\nis not\n%s", i, text->bytes, cases[i].expected);
 		free(text);
-		test_world_free(w);
 	}
 }

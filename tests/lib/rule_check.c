@@ -64,7 +64,7 @@ static void check_case(const struct rule_case *c)
 	char off[MAX_CHANGES][64], outcome[OUTCOME_CHARS];
 	const char *changes[MAX_CHANGES];
 	const struct tscope_rule_def *rule = tscope_rule_find(c->rule);
-	struct fact_values facts = fact_values(c->facts);
+	struct tscope_analysis *facts = fact_values(c->facts);
 	struct tscope_diagnosis *diagnosis;
 	struct tscope_error err = { 0 };
 
@@ -73,7 +73,7 @@ static void check_case(const struct rule_case *c)
 	struct tscope_rule_options options = { changes, leave_only(rule, off, changes) };
 	if (c->change)
 		changes[options.change_count++] = c->change;
-	if (tscope_diagnose(&diagnosis, facts.analysis, &options, &err) != TSCOPE_OK)
+	if (tscope_diagnose(&diagnosis, facts, &options, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
 	show_outcome(diagnosis, rule, outcome);
 	bool is_whole = c->outcome[0] == '\0' || strncmp(c->outcome, "skipped", 7) == 0;
@@ -82,7 +82,6 @@ static void check_case(const struct rule_case *c)
 		fail_msg("%s with\n%s%s\nsays    '%s'\nand not '%s'", c->rule, c->facts,
 			 c->change ? c->change : "", outcome, c->outcome);
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 void check_rule_cases(const struct rule_case *cases, size_t count)
@@ -93,11 +92,11 @@ void check_rule_cases(const struct rule_case *cases, size_t count)
 
 static void check_advice(const struct advice_case *c)
 {
-	struct fact_values facts = fact_values(c->facts);
+	struct tscope_analysis *facts = fact_values(c->facts);
 	struct tscope_diagnosis *diagnosis;
 	bool is_found = false;
 
-	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
 	for (size_t i = 0; i < tscope_diagnosis_finding_count(diagnosis); i++) {
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, i);
 		if (finding.rule != tscope_rule_find(c->rule))
@@ -110,7 +109,6 @@ static void check_advice(const struct advice_case *c)
 	if (!is_found)
 		fail_msg("%s does not fire with\n%s", c->rule, c->facts);
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 void check_rule_advice(const struct advice_case *cases, size_t count)

@@ -431,6 +431,20 @@ static void read_line(struct reading *r, char *line)
 
 /* ---- the whole ---- */
 
+static void release(struct test_kept *kept)
+{
+	struct test_world *w = (struct test_world *)kept;
+
+	tsi_world_free(w->world);
+	for (size_t i = 0; i < w->rank_count; i++) {
+		tsi_rank_log_deinit(&w->logs[i]);
+		tsi_steps_deinit(&w->series[i]);
+	}
+	free(w->logs);
+	free(w->series);
+	free(w);
+}
+
 struct test_world *test_world_of_logs(const char *text)
 {
 	struct test_world *w = calloc(1, sizeof(*w));
@@ -439,6 +453,7 @@ struct test_world *test_world_of_logs(const char *text)
 	struct reading r = { .w = w };
 
 	assert_non_null(w);
+	test_keep(&w->kept, release);
 	assert_non_null(copy);
 	memcpy(copy, text, length + 1);
 	w->logs = calloc(MAX_RANKS, sizeof(*w->logs));
@@ -497,16 +512,4 @@ struct test_world *test_world(const char *text)
 struct analyzed *analyze_world(struct test_world *w, const struct tscope_analysis_options *options)
 {
 	return analyze_run_of(w->series, w->rank_count, w->world, options);
-}
-
-void test_world_free(struct test_world *w)
-{
-	tsi_world_free(w->world);
-	for (size_t i = 0; i < w->rank_count; i++) {
-		tsi_rank_log_deinit(&w->logs[i]);
-		tsi_steps_deinit(&w->series[i]);
-	}
-	free(w->logs);
-	free(w->series);
-	free(w);
 }

@@ -18,8 +18,8 @@
  *		"all_reduce 300 500 group=dp ranks=0,1 seq=0 bytes=64\n"
  *		"kernel gemm 3 900 blocks=96\n"
  *		"rank 1 clock=50 …");
- *	…
- *	test_world_free(w);
+ *
+ * It is freed when the test ends.
  *
  * A rank: node= (its host name), device=, ordinal= and visible= (device), clock= (added to all its times), host (no device).
  * A step: its number and a mark where it has one ("step 1 0 1000 warmup").
@@ -32,6 +32,7 @@
  * A place (likewise): name, ns, start and ns of the longest.
  */
 struct test_world {
+	struct test_kept kept;
 	struct rank_log *logs;
 	struct step_series *series;
 	size_t rank_count;
@@ -40,7 +41,6 @@ struct test_world {
 
 /* The logs, with their points, and a world of them. The test fails where the text is wrong. */
 struct test_world *test_world(const char *text);
-void test_world_free(struct test_world *w);
 
 /* The logs and their points only, with an empty world, for tests of a stage. */
 struct test_world *test_world_of_logs(const char *text);
@@ -60,7 +60,7 @@ static inline enum tscope_status test_stage(void (*stage)(struct world *world), 
 }
 
 /*
- * The facts of the run (analysis_check.h), to be freed before w. Its ranks' steps, which move in,
+ * The facts of the run (analysis_check.h). Its ranks' steps, which move in,
  * are made of the stretches: compute is forward work, exposed_comm communication, data_stall data,
  * all else other. options may be NULL.
  */

@@ -63,7 +63,6 @@ TEST(figures_agree_with_each_other)
 	check_facts(a, "launches: launch_count sync_count sync_ns", "9 3 1800");
 	check_facts(a, "python: call_count self_ns", "3 2700");
 	check_facts(a, "spans: count", "4");
-	analyzed_free(a);
 }
 
 TEST(names_are_found)
@@ -78,7 +77,6 @@ TEST(names_are_found)
 	assert_false(tscope_analysis_find(a->analysis, "overlap.nonsense", &value, &unit));
 	assert_false(tscope_analysis_find(a->analysis, "nonsense.comm_ns", &value, &unit));
 	assert_false(tscope_analysis_find(a->analysis, "overlap", &value, &unit));
-	analyzed_free(a);
 }
 
 /* "budget" and "phase.forward_ns", but no blanks or capitals. */

@@ -41,8 +41,6 @@ TEST(late_ranks_are_told)
 	check_table(a, "arrivals.ranks: rank count last_count last_fraction mean_lateness_ns",
 		    "0 3 1 0.333333 -150\n"
 		    "1 3 2 0.666667 150\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -70,8 +68,6 @@ TEST(uncertain_clocks_are_said_to_be)
 
 	check_facts(a, "arrivals: mean_skew_ns max_clock_residual_ns order_is_known",
 		    "450 223 yes");
-	analyzed_free(a);
-	test_world_free(w);
 
 	/* The same, but rank 1 comes 10 earlier. */
 	w = test_world(uncertain_clocks);
@@ -85,8 +81,6 @@ TEST(uncertain_clocks_are_said_to_be)
 	check_doubt(a, "arrivals.mean_skew_ns",
 		    "the ends of collectives scatter too much for that");
 	check_doubt(a, "arrivals.max_skew_ns", NULL);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Ranks 2 and 3 have nothing to do with the others, and rank 4 with nobody. */
@@ -118,8 +112,6 @@ TEST(without_a_clock_only_waiting_tells)
 		    "2 1 1 1 -\n"
 		    "3 1 0 0 -\n"
 		    "4 0 - - -\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(nothing_without_such_collectives)
@@ -134,6 +126,4 @@ TEST(nothing_without_such_collectives)
 
 	check_facts(a, FACTS, "- - - - - - -");
 	check_table(a, "arrivals.ranks: rank", "");
-	analyzed_free(a);
-	test_world_free(w);
 }

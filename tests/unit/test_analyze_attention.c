@@ -47,7 +47,6 @@ TEST(scores_and_products)
 		    "attention: softmax_count scores_total_ns softmax_total_ns products_total_ns "
 		    "heads queries keys",
 		    "1 80 50 180 32 64 48");
-	analyzed_free(a);
 }
 
 /* All that has one shape is added up; the one with most time is shown. */
@@ -67,7 +66,6 @@ TEST(two_shapes)
 
 	check_facts(a, "attention: softmax_count scores_total_ns products_total_ns queries",
 		    "2 50 40 64");
-	analyzed_free(a);
 }
 
 TEST(without_the_values)
@@ -79,7 +77,6 @@ TEST(without_the_values)
 	struct analyzed *a = analyze(t);
 
 	check_facts(a, "attention: softmax_count scores_total_ns keys", "0 0 -");
-	analyzed_free(a);
 }
 
 TEST(without_shapes)
@@ -92,5 +89,4 @@ TEST(without_shapes)
 	struct analyzed *a = analyze(t);
 
 	check_facts(a, "attention: softmax_count scores_total_ns", "- -");
-	analyzed_free(a);
 }

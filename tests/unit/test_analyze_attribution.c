@@ -80,7 +80,6 @@ TEST(each_grouping)
 		check_facts(a, "attribution: under match_count device_ns under_ns", "- - 142 142");
 		check_facts(a, "attribution: unlinked_ns",
 			    cases[i].by <= TSCOPE_BY_OPERATOR ? "5" : "-");
-		analyzed_free(a);
 	}
 }
 
@@ -105,7 +104,6 @@ TEST(under_a_name)
 		struct analyzed *a = analyze_by(TSCOPE_BY_NOTHING, cases[i].under);
 		check_facts(a, "attribution: match_count under_ns", cases[i].facts);
 		check_table(a, "attribution.rows: name device_ns", cases[i].rows);
-		analyzed_free(a);
 	}
 }
 
@@ -115,5 +113,4 @@ TEST(not_asked_for)
 
 	check_facts(a, "attribution: by device_ns", "- -");
 	check_table(a, "attribution.rows: name", "");
-	analyzed_free(a);
 }

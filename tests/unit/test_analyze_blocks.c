@@ -68,7 +68,6 @@ TEST(sequences)
 		check_table(a,
 			    "blocks.odd_blocks: sequence block ns median_ns because because_ns why",
 			    cases[i].odd);
-		analyzed_free(a);
 	}
 }
 
@@ -94,5 +93,4 @@ TEST(passes)
 		    "1 ampere_bf16_gemm_128x64 gemm 1 30 0.333333\n"
 		    "1 flash_fwd_kernel attention 1 50 0.555556\n");
 	check_facts(a, "blocks: sequence_count odd_count device_ns repeated_ns", "1 0 1905 1890");
-	analyzed_free(a);
 }

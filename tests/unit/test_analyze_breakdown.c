@@ -24,7 +24,6 @@ static void check_parts(struct test_trace *t, const char *expected)
 	struct analyzed *a = analyze(t);
 
 	check_table(a, PARTS, expected);
-	analyzed_free(a);
 }
 
 /* The same with the first steps marked. */
@@ -75,7 +74,6 @@ TEST(steps_cut_a_kernel_and_marked_ones_have_no_part)
 	check_facts(a, "breakdown: wall_total_ns step_count", "200 2");
 	check_table(a, PARTS,
 		    "compute kernel add 110\ncompute kernel gemm 10\nunattributed none  80\n");
-	analyzed_free(a);
 }
 
 TEST(where_no_step_counts_there_is_nothing)
@@ -87,7 +85,6 @@ TEST(where_no_step_counts_there_is_nothing)
 	struct analyzed *a = analyze_warm(t, 1);
 	check_facts(a, "breakdown: wall_total_ns step_count", "- -");
 	check_table(a, PARTS, "");
-	analyzed_free(a);
 }
 
 TEST(devices_are_summed)
@@ -103,7 +100,6 @@ TEST(devices_are_summed)
 	check_facts(a, "breakdown: wall_total_ns step_count", "200 2");
 	check_table(a, PARTS,
 		    "compute kernel gemm 80\ncompute kernel add 20\nunattributed none  100\n");
-	analyzed_free(a);
 }
 
 TEST(communication_is_told_by_kind_and_group)
@@ -359,7 +355,6 @@ TEST(host_lines_have_the_innermost_operators)
 		    "host.comm collective gloo:all_gather 50\n"
 		    "host.comm collective gloo:all_reduce 50\n"
 		    "host.other none  410\n");
-	analyzed_free(a);
 }
 
 TEST(collectives_of_the_host_have_kind_and_group)
@@ -390,7 +385,6 @@ TEST(doubts_are_the_budget_s)
 							TSCOPE_WHOLE_TRACE);
 	assert_non_null(doubt);
 	check_reliability(a, "breakdown", doubt);
-	analyzed_free(a);
 }
 
 TEST(every_allocation_may_fail)
@@ -411,5 +405,4 @@ TEST(every_allocation_may_fail)
 		    "gemm\nall_reduce in group 0 (pg)\n" MYSTERY
 		    " in group pg\ncudaDeviceSynchronize in block\nblock\ncudaLaunchKernel in "
 		    "block\n\n");
-	analyzed_free(a);
 }

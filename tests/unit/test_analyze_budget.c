@@ -57,7 +57,6 @@ TEST(unmarked_steps_of_all_devices_are_summed)
 	check_facts(a, LINES, "400 4 150 0 0 0 0 71 19 160");
 	check_facts(a, "budget: phase.forward_total_ns phase.backward_total_ns host.data_total_ns",
 		    "150 0 -");
-	analyzed_free(a);
 }
 
 TEST(each_device_has_its_own)
@@ -67,7 +66,6 @@ TEST(each_device_has_its_own)
 	check_device_facts(a, 0, LINES, "200 2 140 0 0 0 0 39 11 10");
 	check_device_facts(a, 1, LINES, "200 2 10 0 0 0 0 32 8 150");
 	check_device_facts(a, 2, LINES, "- - - - - - - - - -");
-	analyzed_free(a);
 }
 
 TEST(of_one_device_the_figures_are_the_trace_s)
@@ -81,7 +79,6 @@ TEST(of_one_device_the_figures_are_the_trace_s)
 	check_facts(a, LINES, "100 1 30 0 0 0 0 12 8 50");
 	check_device_facts(a, 0, LINES, "100 1 30 0 0 0 0 12 8 50");
 	check_device_facts(a, 1, LINES, "- - - - - - - - - -");
-	analyzed_free(a);
 }
 
 TEST(without_devices_the_host_tells)
@@ -99,7 +96,6 @@ TEST(without_devices_the_host_tells)
 		    "host.optimizer_total_ns "
 		    "host.comm_total_ns host.other_total_ns phase.forward_total_ns",
 		    "20 50 0 0 0 130 -");
-	analyzed_free(a);
 }
 
 #define HOST_LINES                                                                                 \
@@ -133,7 +129,6 @@ TEST(several_workers_in_one_file_have_no_lines)
 	check_doubt(&rank, "budget.host.forward_total_ns",
 		    "several threads run forward and backward at once");
 	tscope_analysis_free(rank.analysis);
-	analyzed_free(a);
 }
 
 TEST(of_a_trace_alone_the_rank_s_figures_are_the_trace_s)
@@ -149,7 +144,6 @@ TEST(of_a_trace_alone_the_rank_s_figures_are_the_trace_s)
 		    "budget: phase.forward_total_ns phase.backward_total_ns host.data_total_ns",
 		    "150 0 -");
 	tscope_analysis_free(rank.analysis);
-	analyzed_free(a);
 }
 
 /* One step of a rank, of its compute line so much forward work. */
@@ -205,7 +199,6 @@ TEST(of_several_ranks_it_is_the_mean)
 	check_facts(a, "budget: phase.forward_total_ns phase.backward_total_ns host.data_total_ns",
 		    "1 1 -");
 	check_reliability(a, "budget", "no one was looking");
-	analyzed_free(a);
 }
 
 TEST(of_one_rank_it_is_its_own)
@@ -217,7 +210,6 @@ TEST(of_one_rank_it_is_its_own)
 	struct analyzed *a = analyze_run(&steps, 1, NULL);
 	check_facts(a, LINES, "6 2 3 1 0 0 0 0 2 0");
 	check_reliability(a, "budget", NULL);
-	analyzed_free(a);
 }
 
 TEST(a_run_without_devices_has_host_lines)
@@ -228,7 +220,6 @@ TEST(a_run_without_devices_has_host_lines)
 	/* 15 ÷ 2 = 7.5, of which data 1.5, both up. */
 	check_facts(a, LINES, "8 1 - - - - - - - -");
 	check_facts(a, "budget: host.data_total_ns host.other_total_ns", "2 6");
-	analyzed_free(a);
 }
 
 TEST(the_ranks_steps_are_averaged_too)
@@ -242,7 +233,6 @@ TEST(the_ranks_steps_are_averaged_too)
 	ranks[0].device_count = 2;
 	struct analyzed *a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
 	check_facts(a, "budget: wall_total_ns step_count", "8 2");
-	analyzed_free(a);
 }
 
 /* Its exposed communication, or without a device the host's, is divided into wait and transfer. */
@@ -271,7 +261,6 @@ TEST(exposed_communication_is_divided)
 
 	/* Of 9; the second step is marked and does not count. */
 	check_facts(a, SPLIT, "9 5 3 1 -");
-	analyzed_free(a);
 
 	/*
 	 * Compute 3 + 1 = 4 and communication 9 + 4 = 13, of which 5 waiting, 3 transfer and the
@@ -284,12 +273,10 @@ TEST(exposed_communication_is_divided)
 	};
 	a = analyze_run(ranks, TSI_COUNT_OF(ranks), NULL);
 	check_facts(a, SPLIT, "7 3 1 3 -");
-	analyzed_free(a);
 
 	steps = rank_of_step((struct rank_step){ 3, 2, 9, 2 });
 	a = analyze_rank(&steps, NULL);
 	check_facts(a, SPLIT, "9 - - - -");
-	analyzed_free(a);
 }
 
 TEST(traces_of_several_ranks_divide_it)
@@ -314,8 +301,6 @@ TEST(traces_of_several_ranks_divide_it)
 
 	check_facts(a, "budget: compute_total_ns", "65");
 	check_facts(a, SPLIT, "35 15 20 0 -");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(so_is_that_of_the_host)
@@ -336,7 +321,6 @@ TEST(so_is_that_of_the_host)
 		    "host.comm_transfer_total_ns "
 		    "host.comm_unsplit_total_ns exposed_wait_total_ns",
 		    "2 3 1 2 0 -");
-	analyzed_free(a);
 }
 
 TEST(records_alone_have_no_budget)
@@ -345,7 +329,6 @@ TEST(records_alone_have_no_budget)
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
 	check_facts(a, LINES, "- - - - - - - - - -");
-	analyzed_free(a);
 }
 
 /* ---- what of the computing is useful ---- */
@@ -378,7 +361,6 @@ TEST(compute_is_useful_or_overhead)
 			    cases[i].facts);
 		check_doubt(a, "budget.useful_compute_total_ns", cases[i].doubt);
 		check_doubt(a, "budget.compute_overhead_total_ns", cases[i].doubt);
-		analyzed_free(a);
 	}
 }
 
@@ -394,5 +376,4 @@ TEST(of_several_ranks_the_useful_part_is_the_mean_too)
 
 	check_facts(a, "budget: compute_total_ns useful_compute_total_ns compute_overhead_total_ns",
 		    "17 4 13");
-	analyzed_free(a);
 }

@@ -41,7 +41,6 @@ TEST(inside_and_beside_the_steps)
 		    "callback Slow fit_start 1 50 50\n"
 		    "callback JSONTraceHandler batch_end 1 30 30\n"
 		    "algorithm MixUp after_dataloader 1 20 20\n");
-	analyzed_free(a);
 }
 
 /* A within B within A: each instant once in all, and once in each. */
@@ -57,7 +56,6 @@ TEST(nested_ones_count_once)
 	check_table(a, BY_EVENT,
 		    "callback A x 2 110 100\ncallback B x 1 50 50\n"
 		    "callback A y 1 10 10\n");
-	analyzed_free(a);
 }
 
 /* On two threads they do not hide each other. */
@@ -67,7 +65,6 @@ TEST(threads_add_up)
 						 "callback/A/event/x 150 250 thread=2\n");
 
 	check_facts(a, "callbacks: total_ns in_step_ns_per_step", "200 100");
-	analyzed_free(a);
 }
 
 /* A callback and an algorithm of one class are two. */
@@ -77,7 +74,6 @@ TEST(kinds_are_apart)
 						 "algorithm/A/event/x 300 350\n");
 
 	check_table(a, BY_NAME, "callback A 1 100 100 50 0.05\nalgorithm A 1 50 50 25 0.025\n");
-	analyzed_free(a);
 }
 
 /* A window ends where an evaluation begins; its callbacks are in no step. */
@@ -92,7 +88,6 @@ TEST(evaluations)
 
 	/* Steps of 800 and 1000: 100 of their 1800. */
 	check_facts(a, FACTS, "1 3 300 50 0.0555556 0 0 A 50 1 2000");
-	analyzed_free(a);
 }
 
 /* Where the capture began within one, its parts are seen one by one. */
@@ -102,7 +97,6 @@ TEST(evaluation_that_began_before)
 					   "event/eval_batch 300 400\nevent/eval - 500\n" STEPS);
 
 	check_facts(a, "callbacks: evaluation_count evaluation_ns", "2 200");
-	analyzed_free(a);
 }
 
 /* Nothing takes most where only the profiler takes anything. */
@@ -112,7 +106,6 @@ TEST(only_the_profiler)
 		analyze_lines(STEPS "callback/SystemProfiler/event/batch_end 600 620\n");
 
 	check_facts(a, FACTS, "1 1 20 10 0.01 10 0.01 - - 0 0");
-	analyzed_free(a);
 }
 
 TEST(without_callbacks)
@@ -121,12 +114,10 @@ TEST(without_callbacks)
 
 	check_facts(a, FACTS, "0 0 0 0 0 0 0 - - 0 0");
 	check_table(a, BY_NAME, "");
-	analyzed_free(a);
 
 	struct test_trace *t = test_trace_new();
 	test_op(t, "aten::mm", 1, 0, 10);
 	test_annotation(t, "callback/A/event/x", 1, 20, 10);
 	a = analyze(t);
 	check_facts(a, FACTS, "- - - - - - - - - - -");
-	analyzed_free(a);
 }

@@ -40,7 +40,6 @@ TEST(sizes_and_bandwidth)
 		"all_reduce 1000 ring ll 2 400 100 300 5e+09\n"
 		"all_gather 800 ring ll 1 80 80 80 1e+10\n"
 		"all_reduce 200 ring ll 1 50 50 50 4e+09\n");
-	analyzed_free(a);
 }
 
 TEST(kind_by_the_kernels_name)
@@ -57,7 +56,6 @@ TEST(kind_by_the_kernels_name)
 		    "all_reduce - - - 1 - 30 - -\nsend_recv - - - 1 - 10 - -\n");
 	check_table(a, "collectives.by_size: algorithm protocol message_bytes",
 		    "tree ll128 -\nring simple -\n");
-	analyzed_free(a);
 }
 
 /* Two records launch nothing; the one kernel behind them runs both. A record before is its own. */
@@ -79,7 +77,6 @@ TEST(coalesced_records_are_added)
 	struct analyzed *a = analyze(t);
 	check_table(a, "collectives.by_size: kind message_bytes count total_ns group_size",
 		    "all_reduce 600 1 60 4\nall_reduce 14 1 40 4\n");
-	analyzed_free(a);
 }
 
 /* One record, two kernels: one collective, whose bytes move once. */
@@ -96,7 +93,6 @@ TEST(several_kernels_of_one_record)
 	struct analyzed *a = analyze(t);
 	check_table(a, "collectives.by_kind: kind count bytes total_ns algorithm_bytes_per_second",
 		    "all_reduce 1 1000 100 1e+10\n");
-	analyzed_free(a);
 }
 
 TEST(backend_without_kernels)
@@ -111,7 +107,6 @@ TEST(backend_without_kernels)
 	check_facts(a, "collectives: count total_ns host_count", "3 270 3");
 	check_table(a, "collectives.by_kind: kind on_host count total_ns mean_ns",
 		    "all_reduce yes 2 250 125\nreduce yes 1 20 20\n");
-	analyzed_free(a);
 }
 
 #define CALLED(name, tid, at, length, dims, types)                                                 \
@@ -146,7 +141,6 @@ TEST(sizes_of_the_spans_above)
 	check_table(a, "collectives.by_size: kind dtype message_bytes bus_bytes_per_second",
 		    "all_gather BFloat16 128 -\nall_reduce Float 1576964 -\n"
 		    "all_to_all Int 40 -\n");
-	analyzed_free(a);
 }
 
 /* Kernels of their own: no backend's span, but an operator with the tensor among its arguments. */
@@ -169,7 +163,6 @@ TEST(sizes_of_operators_with_their_own_kernels)
 	struct analyzed *a = analyze(t);
 	check_table(a, "collectives.by_size: kind dtype message_bytes",
 		    "all_reduce BFloat16 64\nall_reduce Half 30\nunknown - -\n");
-	analyzed_free(a);
 }
 
 /* A loss is a tensor of no dimension; what gloo gathers is more than what it is called with. */
@@ -184,7 +177,6 @@ TEST(sizes_of_backends_without_kernels)
 	check_facts(a, "collectives: count bytes unsized_count host_count", "3 32 1 3");
 	check_table(a, "collectives.by_size: kind dtype message_bytes",
 		    "all_reduce Float 4\nall_reduce Float 28\nall_gather Long -\n");
-	analyzed_free(a);
 }
 
 TEST(records_where_there_is_nothing_better)
@@ -197,7 +189,6 @@ TEST(records_where_there_is_nothing_better)
 	struct analyzed *a = analyze(t);
 	check_table(a, "collectives.by_kind: kind on_host count bytes total_ns",
 		    "all_reduce yes 1 1000 50\n");
-	analyzed_free(a);
 }
 
 TEST(without_collectives)
@@ -209,5 +200,4 @@ TEST(without_collectives)
 	check_facts(a, "collectives: count total_ns bytes unsized_count host_count", "0 0 - 0 0");
 	check_table(a, "collectives.by_kind: kind", "");
 	check_table(a, "collectives.by_size: kind", "");
-	analyzed_free(a);
 }

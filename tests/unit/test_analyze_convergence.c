@@ -18,7 +18,6 @@ static void check_loss(const char *text, const char *expected)
 
 	check_facts(a, "convergence: loss_trend final_loss best_loss diverged_at loss_count",
 		    expected);
-	analyzed_free(a);
 }
 
 TEST(the_trend_needs_two_percent)
@@ -92,7 +91,6 @@ TEST(spikes_are_told_by_step_number)
 
 	check_table(a, "convergence.loss_spikes: step", "19\n");
 	check_table(a, "convergence.grad_norm_spikes: step", "17\n");
-	analyzed_free(a);
 }
 
 TEST(the_gradient_speaks_without_a_loss)
@@ -104,5 +102,4 @@ TEST(the_gradient_speaks_without_a_loss)
 	check_facts(a, "convergence: loss_trend loss_count", "- -");
 	check_table(a, "convergence.loss_spikes: step", "");
 	check_table(a, "convergence.grad_norm_spikes: step", "7\n");
-	analyzed_free(a);
 }

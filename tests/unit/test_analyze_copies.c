@@ -27,7 +27,6 @@ TEST(sizes_and_bandwidth)
 		    "h2d yes 2 400 1600 4e+09\nh2d no 1 50 1000 2e+10\nfill no 1 10 80 8e+09\n");
 	check_table(a, "copies.by_direction: max_start_ns max_ns exposed_ns",
 		    "200 300 300\n600 50 50\n700 10 10\n");
-	analyzed_free(a);
 }
 
 /* ROCm writes no size on the copy, but on its call; a copy without either has none. */
@@ -45,7 +44,6 @@ TEST(size_from_the_call)
 	check_facts(a, "copies: count total_ns bytes", "2 96 640");
 	check_table(a, "copies.by_direction: direction total_ns bytes bytes_per_second",
 		    "d2h 64 640 1e+10\nd2d 32 - -\n");
-	analyzed_free(a);
 }
 
 /* ROCm says "Host", pinned or not: nobody knows that nothing is pageable. */
@@ -70,7 +68,6 @@ TEST(memory_that_is_not_said)
 		check_facts(a, "copies: pageable_count pageable_ns pageable_bytes", cases[i].facts);
 		check_table(a, "copies.by_direction: direction pageable", cases[i].directions);
 		check_doubt(a, "copies.pageable_ns", cases[i].doubt);
-		analyzed_free(a);
 	}
 }
 
@@ -83,5 +80,4 @@ TEST(without_copies)
 	check_facts(a, "copies: count total_ns bytes exposed_ns pageable_count", "0 0 - 0 0");
 	check_table(a, "copies.by_name: name", "");
 	check_table(a, "copies.by_direction: direction", "");
-	analyzed_free(a);
 }

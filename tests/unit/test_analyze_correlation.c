@@ -80,7 +80,6 @@ TEST(events_and_groups)
 			    "correlation.groups: first_step last_step peak_step axes loss "
 			    "grad_norm step_ns alloc_bytes",
 			    cases[i].groups);
-		analyzed_free(a);
 	}
 }
 
@@ -95,7 +94,6 @@ TEST(all_groups_are_listed)
 
 	check_facts(a, "correlation: group_count event_count", "4 4");
 	check_table(a, "correlation.groups: peak_step", "8\n12\n16\n20\n");
-	analyzed_free(a);
 }
 
 TEST(at_least_eight_counted_steps)
@@ -114,7 +112,6 @@ TEST(at_least_eight_counted_steps)
 		struct step_series steps = steps_with(cases[i].step_count, cases[i].changes);
 		struct analyzed *a = analyze_rank(&steps, NULL);
 		check_facts(a, "correlation: group_count event_count", cases[i].facts);
-		analyzed_free(a);
 	}
 }
 
@@ -148,7 +145,6 @@ TEST(one_signal_is_not_enough)
 		struct step_series steps = test_steps(cases[i].text);
 		struct analyzed *a = analyze_rank(&steps, NULL);
 		check_facts(a, "correlation: group_count event_count", cases[i].facts);
-		analyzed_free(a);
 	}
 }
 

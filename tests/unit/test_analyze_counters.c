@@ -19,7 +19,6 @@ static void check(const char *lines, const char *facts, const char *names, const
 
 	check_facts(a, FACTS, facts);
 	check_table(a, names, rows);
-	analyzed_free(a);
 }
 
 /* 10 for 300, then 50 for 100: (3000 + 5000) ÷ 400. The last value holds for no time. */
@@ -101,7 +100,6 @@ TEST(named_with_their_id)
 					   .args = TSI_STR("{\"used\": 3}") });
 	struct analyzed *a = analyze(t);
 	check_table(a, "counters.by_name: counter process series last", "heap[0x7] 12 used 3\n");
-	analyzed_free(a);
 }
 
 /* Sums of the largest numbers end in no number, which is absent. */

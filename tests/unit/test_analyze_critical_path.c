@@ -54,7 +54,6 @@ TEST(composition)
 	check_table(a, "critical_path.by_operator: name count total_ns share_ratio",
 		    "aten::item 1 100 0.1\nenumerate(DataLoader)#it.__next__ 1 100 0.1\n"
 		    "cudaStreamSynchronize 1 40 0.04\n");
-	analyzed_free(a);
 }
 
 /*
@@ -81,7 +80,6 @@ TEST(means_of_steps)
 		    "- - - - - -");
 	check_table(a, "critical_path.by_operator: name count total_ns", "aten::mm 2 100\n");
 	check_table(a, "critical_path.by_kernel: name", "");
-	analyzed_free(a);
 }
 
 /*
@@ -103,7 +101,6 @@ TEST(lines_sum_to_the_length)
 	/* The first step launches j alone. Sums so far: 5 compute, 10 launch, 15 host: 3, 5, 8. */
 	check_facts(a, "critical_path: step_count length_ns", "2 8");
 	check_facts(a, "critical_path: compute_ns launch_ns host_ns", "3 2 3");
-	analyzed_free(a);
 }
 
 /* Nothing tells why the first kernel of the second stream began so late. */
@@ -118,7 +115,6 @@ TEST(holes_are_not_covered)
 	check_facts(a, "critical_path: length_ns coverage_ratio compute_ns", "200 0.005 200");
 	/* There is no host in it. */
 	check_facts(a, "critical_path: host_ns data_ns script_ns", "- - -");
-	analyzed_free(a);
 }
 
 TEST(recorded_synchronisation)
@@ -128,7 +124,6 @@ TEST(recorded_synchronisation)
 	test_device_args(t, "cuda_sync", "Stream Sync", 0, 7, 230, 570, 4, "");
 	struct analyzed *a = analyze(t);
 	check_facts(a, "critical_path: sync_is_recorded", "yes");
-	analyzed_free(a);
 }
 
 TEST(nothing_to_say)
@@ -139,7 +134,6 @@ TEST(nothing_to_say)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "critical_path: step_count length_ns coverage_ratio host_ns", "- - - -");
 	check_table(a, "critical_path.lines: line", "");
-	analyzed_free(a);
 }
 
 /* Impossible durations make all that rests on the device's time doubtful. */
@@ -153,7 +147,6 @@ TEST(doubt)
 	struct analyzed *a = analyze(t);
 	check_reliability(a, "critical_path",
 			  "graph launches have no kernel in the trace: device work is missing");
-	analyzed_free(a);
 }
 
 TEST(no_memory)

@@ -33,8 +33,6 @@ TEST(test_late_rank)
 	check_table(a, "cross_rank_path.ranks: rank step_ns share_ratio", "1 600 0.6\n0 300 0.3\n");
 	check_table(a, "cross_rank_path.collectives: kind group count step_ns share_ratio",
 		    "all_reduce dp 1 100 0.1\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -66,8 +64,6 @@ TEST(test_queue)
 	check_table(a, "cross_rank_path.lines: line step_ns",
 		    "transfer 500\ncompute 490\ndevice_gap 10\n");
 	check_table(a, "cross_rank_path.collectives: count step_ns", "2 500\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -91,8 +87,6 @@ TEST(test_other_stream)
 	check_facts(a, "cross_rank_path: length_ns local_ns transfer_ns", "1000 500 500");
 	check_table(a, "cross_rank_path.lines: line step_ns",
 		    "transfer 500\ncompute 490\ndevice_gap 10\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -122,8 +116,6 @@ TEST(test_tail)
 	check_table(a, "cross_rank_path.lines: line step_ns",
 		    "compute 700\nexposed_comm 200\ntransfer 100\n");
 	check_table(a, "cross_rank_path.ranks: rank step_ns", "0 500\n1 400\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Three steps of 334, 333 and 333: a third of the sums, which still sum to the length. */
@@ -143,6 +135,4 @@ TEST(test_division)
 	/* 900 and 100 by 3: 300 and, of 1000 by 3 = 333, 33. */
 	check_facts(a, "cross_rank_path: step_count length_ns local_ns transfer_ns",
 		    "3 333 300 33");
-	analyzed_free(a);
-	test_world_free(w);
 }

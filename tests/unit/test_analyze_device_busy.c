@@ -36,7 +36,6 @@ TEST(one_device)
 	check_table(a, "device_busy.idle_histogram: upper_ns count total_ns share_ratio",
 		    "1000 1 50 1\n");
 	check_reliability(a, "device_busy", NULL);
-	analyzed_free(a);
 }
 
 TEST(devices_are_added_not_pooled)
@@ -54,7 +53,6 @@ TEST(devices_are_added_not_pooled)
 			   "140 100 40 100 -");
 	check_facts(a, "device_busy: span_ns busy_ns idle_ns compute_ns comm_ns copy_ns",
 		    "490 400 90 200 200 50");
-	analyzed_free(a);
 }
 
 TEST(idle_intervals_fall_into_classes)
@@ -72,7 +70,6 @@ TEST(idle_intervals_fall_into_classes)
 	struct analyzed *a = analyze(t);
 	check_table(a, "device_busy.idle_histogram: upper_ns count total_ns",
 		    "1000 1 999\n10000 2 6000\n- 1 2000000000\n");
-	analyzed_free(a);
 }
 
 TEST(no_device)
@@ -85,7 +82,6 @@ TEST(no_device)
 		    "device_busy: span_ns busy_ns idle_ns utilisation_ratio concurrency queue_mean",
 		    "0 0 0 - - -");
 	check_table(a, "device_busy.idle_histogram: count", "");
-	analyzed_free(a);
 }
 
 /* A kernel that starts 5 ns before its call: clocks differ, it did not wait. */
@@ -97,5 +93,4 @@ TEST(launch_after_start_is_no_negative_wait)
 	test_kernel(t, "k", 0, 7, 100, 50, 1);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "device_busy: queue_mean queue_max", "0 0");
-	analyzed_free(a);
 }

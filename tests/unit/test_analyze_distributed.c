@@ -85,7 +85,6 @@ TEST(figures_by_hand)
 	check_table(a, "distributed.straggler: rank", "");
 	check_table(a, "distributed.slow_ranks: rank", "");
 	check_reliability(a, "distributed", NULL);
-	analyzed_free(a);
 }
 
 TEST(one_straggler)
@@ -101,7 +100,6 @@ TEST(one_straggler)
 	check_table(a, "distributed.slow_ranks: rank excess_ratio gain_ns", "3 0.12 12\n");
 	check_facts(a, "distributed: slow_gain_ns slow_gain_ratio slow_gain_is_simulated",
 		    "12 0.106195 no");
-	analyzed_free(a);
 }
 
 /* z is sqrt(steps) with two ranks, sqrt(7 × steps) with eight: 3.0 is enough, and so is 5 %. */
@@ -122,7 +120,6 @@ TEST(thresholds_of_the_straggler)
 		struct analyzed *a = analyze_even_steps(cases[i].compute_ns, cases[i].rank_count,
 							cases[i].step_count, NULL);
 		check_table(a, "distributed.straggler: rank", cases[i].straggler);
-		analyzed_free(a);
 	}
 }
 
@@ -140,7 +137,6 @@ TEST(the_threshold_is_that_of_the_options)
 		struct analyzed *a = analyze_even_steps(compute_ns, 8, 10, &options);
 		check_table(a, "distributed.slow_ranks: rank", cases[i].slow);
 		check_table(a, "distributed.straggler: rank", "2\n");
-		analyzed_free(a);
 	}
 }
 
@@ -160,13 +156,11 @@ TEST(groups_of_slow_ranks)
 	/* Mending one of two wins nothing; either costs 20 while it is alone. */
 	check_table(a, "distributed.slow_ranks: gain_ns", "20\n20\n");
 	check_facts(a, "distributed: slow_gain_ns", "20");
-	analyzed_free(a);
 
 	a = analyze_texts(slow_by_turns, 2);
 	check_table(a, "distributed.ranks: slowest_count straggler_z rel_slowdown",
 		    "4 2 0\n0 -2 0\n");
 	check_table(a, "distributed.slow_ranks: rank", "");
-	analyzed_free(a);
 }
 
 /* Of two ranks the median holds the slow one itself: 2.2 ÷ 1.6 reads as 37.5 %. */
@@ -177,7 +171,6 @@ TEST(two_ranks)
 
 	check_table(a, "distributed.straggler: rank rel_slowdown excess_ratio", "1 0.375 1.2\n");
 	check_table(a, "distributed.slow_ranks: rank excess_ratio gain_ns", "1 1.2 120\n");
-	analyzed_free(a);
 }
 
 /* Of a hundred ranks one may be short without taking its steps from the others; of fewer not. */
@@ -196,11 +189,9 @@ TEST(a_short_rank)
 	check_facts(a, "distributed: n_steps dropped_step_count slow_gain_ns slow_rank_doubt",
 		    "6 0 50 rank 7 lacks up to 4 of 6 steps");
 	check_table(a, "distributed.slow_ranks: rank excess_ratio", "5 0.5\n");
-	analyzed_free(a);
 	a = analyze_texts(texts, MAX_RANKS - 1);
 	check_facts(a, "distributed: n_steps dropped_step_count slow_rank_doubt",
 		    "2 4 2 steps are too few to be certain");
-	analyzed_free(a);
 }
 
 TEST(steps_and_ranks_that_are_not_there)
@@ -224,7 +215,6 @@ TEST(steps_and_ranks_that_are_not_there)
 	check_facts(a, "distributed: n_steps dropped_step_count mean_step_wall_ns", "1 4 90");
 	check_facts(a, "distributed: world_size declared_world_size missing_rank_count", "2 6 4");
 	check_table(a, "distributed.missing_ranks: rank", "0\n2\n3\n5\n");
-	analyzed_free(a);
 }
 
 TEST(worlds)
@@ -250,7 +240,6 @@ TEST(worlds)
 		check_facts(a, "distributed: declared_world_size missing_rank_count",
 			    cases[i].facts);
 		check_table(a, "distributed.missing_ranks: rank", cases[i].missing);
-		analyzed_free(a);
 	}
 }
 
@@ -270,7 +259,6 @@ TEST(a_huge_world_has_a_short_list)
 			assert_int_equal(
 				tscope_analysis_row_count(a->analysis, i, 3, TSCOPE_WHOLE_TRACE),
 				1024);
-	analyzed_free(a);
 }
 
 TEST(nothing_to_compare)
@@ -290,7 +278,6 @@ TEST(nothing_to_compare)
 		check_facts(a, ALL, "- - - - - - - - -");
 		check_facts(a, "distributed: declared_world_size dropped_step_count", "- -");
 		check_table(a, "distributed.ranks: rank", "");
-		analyzed_free(a);
 	}
 }
 
@@ -306,13 +293,11 @@ TEST(steps_without_compute_or_time)
 
 	check_facts(a, ALL, "2 2 20 0.375 0.375 0 0 0 0");
 	check_table(a, "distributed.ranks: rel_slowdown excess_ratio p_value", "0 0 1\n0 0 1\n");
-	analyzed_free(a);
 
 	a = analyze_texts(zeros, 2);
 	check_facts(a, ALL, "2 1 0 0 0 0 0 0 0");
 	check_table(a, "distributed.ranks: slowest_count rel_slowdown excess_ratio p_value",
 		    "1 0 - 1\n0 0 - 1\n");
-	analyzed_free(a);
 }
 
 TEST(a_doubt_of_any_rank_is_one_of_the_run)
@@ -323,7 +308,6 @@ TEST(a_doubt_of_any_rank_is_one_of_the_run)
 	ranks[1].doubt = "clocks run backwards";
 	struct analyzed *a = analyze_run(ranks, 2, NULL);
 	check_reliability(a, "distributed", "clocks run backwards");
-	analyzed_free(a);
 }
 
 #define SUMS "group=dp ranks=0,1 bytes=64"
@@ -352,8 +336,6 @@ TEST(traces_tell_the_wait)
 	check_table(a, "distributed.ranks: rank mean_comm_ns mean_wait_ns wait_ns transfer_ns",
 		    "0 60 30 30 30\n1 70 40 40 30\n");
 	check_table(a, "distributed.ranks: clock_offset_ns", "0\n1000\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Rank 0 of above is the one that waits least: without its number nobody else is named for it. */
@@ -365,8 +347,6 @@ TEST(who_waits_least_has_no_number)
 	struct analyzed *a = analyze_world(w, NULL);
 	check_facts(a, "distributed: least_waiting_rank", "-");
 	check_table(a, "distributed.ranks: rank wait_ns", "- 30\n1 40\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Without a world of traces nothing is known of clocks, and the wait is what exceeds the least. */
@@ -384,8 +364,6 @@ TEST(the_same_without_a_world)
 		    "distributed.ranks: mean_wait_ns wait_ns transfer_ns clock_offset_ns "
 		    "clock_drift_ppm clock_error_ns",
 		    "0 - - - - -\n10 - - - - -\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* A rank in no matched collective waits for nobody; of equals the lowest is told. */
@@ -401,8 +379,6 @@ TEST(who_waits_least)
 	check_facts(a, "distributed: least_waiting_rank", "6");
 	check_table(a, "distributed.ranks: rank wait_ns transfer_ns",
 		    "4 - -\n5 10 30\n6 0 30\n7 0 30\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Each rank is compared with those of its stage; the last one has more to do. */
@@ -415,15 +391,12 @@ TEST(stages_are_not_slow)
 
 	check_table(a, "distributed.slow_ranks: rank", "");
 	check_table(a, "distributed.ranks: excess_ratio", "0\n0\n0\n0\n");
-	analyzed_free(a);
 	/* pytscope's rule knows no stages: z is (20 − 5) ÷ sqrt(20 × 1/4 × 3/4) = 7.7. */
 	a = analyze_even_steps(slow_ns, 4, 20, &options);
 	check_table(a, "distributed.straggler: rank", "");
 	check_table(a, "distributed.slow_ranks: rank excess_ratio gain_ns", "3 0.3 45\n");
-	analyzed_free(a);
 	a = analyze_even_steps(slow_ns, 4, 20, NULL);
 	check_table(a, "distributed.straggler: rank", "3\n");
-	analyzed_free(a);
 }
 
 TEST(memory_ends)

@@ -55,7 +55,6 @@ TEST(two_products)
 	check_table(a, KERNELS,
 		    "sgemm 200000 208000 1020000 3505000 209000\n"
 		    "sgemm 100000 110000 530000 4005000 111000\n");
-	analyzed_free(a);
 }
 
 /* Longer sequences slow the one; the median is the other's, which 200 of 560 µs disagree with. */
@@ -67,7 +66,6 @@ TEST(one_of_two)
 
 	struct analyzed *a = analyze(steps(5, dur_us));
 	check_facts(a, FACTS, "5 2 1 1 0 20000");
-	analyzed_free(a);
 }
 
 TEST(too_few_steps)
@@ -78,7 +76,6 @@ TEST(too_few_steps)
 
 	struct analyzed *a = analyze(steps(4, dur_us));
 	check_facts(a, FACTS, "4 0 - - - -");
-	analyzed_free(a);
 }
 
 /* Not compared: twice in a step, in no other; shorter than 10 µs; without inputs on a full grid. */
@@ -101,7 +98,6 @@ TEST(what_is_not_alike)
 	/* 5 × 11 µs of 67 + 600 + 250 + 55. */
 	check_facts(a, FACTS, "5 1 0.0565844 1 0 0");
 	check_table(a, "drift.kernels: name", "gemm_of_tiles\n");
-	analyzed_free(a);
 }
 
 TEST(without_devices)
@@ -111,5 +107,4 @@ TEST(without_devices)
 	test_op(t, "aten::mm", 1, 0, 100);
 	struct analyzed *a = analyze(t);
 	check_facts(a, FACTS, "- - - - - -");
-	analyzed_free(a);
 }

@@ -42,7 +42,6 @@ TEST(without_flops_all_computing_is_useful)
 		    "data_stall 40 0.142857 yes\n"
 		    "communication 30 0.107143 yes\n"
 		    "other 20 0.0714286 yes\n");
-	analyzed_free(a);
 }
 
 TEST(flops_at_the_peak_are_useful)
@@ -61,7 +60,6 @@ TEST(flops_at_the_peak_are_useful)
 		    "data_stall 40 0.142857\n"
 		    "communication 30 0.107143\n"
 		    "other 20 0.0714286\n");
-	analyzed_free(a);
 }
 
 TEST(impossible_flops_show_uncapped)
@@ -70,7 +68,6 @@ TEST(impossible_flops_show_uncapped)
 	struct analyzed *a = analyze_text(two_steps, 8000, 2e10, NULL);
 
 	check_facts(a, "efficiency: useful_ns mfu mfu_uncapped", "190 0.678571 2.85714");
-	analyzed_free(a);
 }
 
 TEST(what_is_asked_for_goes_before_what_the_run_says)
@@ -81,7 +78,6 @@ TEST(what_is_asked_for_goes_before_what_the_run_says)
 
 	/* 140 ns ÷ 280 */
 	check_facts(a, "efficiency: mfu flops_per_step peak_flops", "0.5 1400 2e+10");
-	analyzed_free(a);
 }
 
 TEST(half_an_anchor_is_none)
@@ -100,7 +96,6 @@ TEST(half_an_anchor_is_none)
 			analyze_text(two_steps, cases[i].flops, cases[i].peak_flops, NULL);
 		check_facts(a, "efficiency: useful_ns mfu mfu_uncapped flops_per_step peak_flops",
 			    cases[i].facts);
-		analyzed_free(a);
 	}
 }
 
@@ -109,7 +104,6 @@ TEST(of_equal_lines_the_first_is_on_top)
 	struct analyzed *a = analyze_text("1 forward=20 data=40 comm=40\n", 0, 0, NULL);
 
 	check_facts(a, "efficiency: top_recoverable top_recoverable_ratio", "data_stall 0.4");
-	analyzed_free(a);
 }
 
 TEST(without_time_there_is_no_figure)
@@ -123,7 +117,6 @@ TEST(without_time_there_is_no_figure)
 			    "- - - -");
 		check_facts(a, "efficiency: flops_per_step", "1000");
 		check_table(a, "efficiency.lines: line", "");
-		analyzed_free(a);
 	}
 }
 
@@ -139,7 +132,6 @@ TEST(a_trace_has_the_lines_too)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "efficiency: wall_ns compute_ns useful_ratio top_recoverable",
 		    "100 30 0.3 other");
-	analyzed_free(a);
 }
 
 TEST(phases_of_doubtful_devices_are_in_doubt)
@@ -151,7 +143,6 @@ TEST(phases_of_doubtful_devices_are_in_doubt)
 		steps.doubt = "no one was looking";
 		struct analyzed *a = analyze_rank(&steps, NULL);
 		check_reliability(a, "efficiency", is_of_trace ? "no one was looking" : NULL);
-		analyzed_free(a);
 	}
 }
 
@@ -199,7 +190,6 @@ TEST(operators_and_the_device_tell_them)
 	check_facts(a, "efficiency: useful_ns useful_ratio top_recoverable",
 		    "50 0.25 communication");
 	check_doubt(a, "efficiency.mfu", NULL);
-	analyzed_free(a);
 }
 
 TEST(below_the_least_coverage_they_are_a_lower_bound)
@@ -222,7 +212,6 @@ TEST(below_the_least_coverage_they_are_a_lower_bound)
 		check_doubt(a, "efficiency.useful_ratio", is_enough ? NULL : doubt);
 		check_doubt(a, "efficiency.peak_flops", NULL);
 		check_doubt(a, "efficiency.wall_ns", NULL);
-		analyzed_free(a);
 	}
 }
 
@@ -241,7 +230,6 @@ TEST(below_half_the_mfu_is_not_known)
 					 "kernels has known FLOPs"
 				       : "less than half of the time of matrix kernels has known "
 					 "FLOPs; pass --flops-per-step or --model");
-		analyzed_free(a);
 	}
 }
 
@@ -252,7 +240,6 @@ TEST(of_several_devices_each_has_its_share)
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
 	check_facts(a, "efficiency: flops_per_step hardware_flops_per_step mfu", "1250 1500 0.125");
-	analyzed_free(a);
 }
 
 TEST(others_go_before_operators)
@@ -282,7 +269,6 @@ TEST(others_go_before_operators)
 			    cases[i].facts);
 		check_facts(a, "efficiency: mfu_is_lower_bound", "no");
 		check_doubt(a, "efficiency.mfu", NULL);
-		analyzed_free(a);
 	}
 }
 
@@ -305,7 +291,6 @@ TEST(others_go_before_the_device)
 		steps.peak_flops = cases[i].run_json;
 		struct analyzed *a = analyze_rank(&steps, &options);
 		check_facts(a, "efficiency: peak_flops peak_source", cases[i].facts);
-		analyzed_free(a);
 	}
 }
 
@@ -318,7 +303,6 @@ TEST(repeated_alone)
 	struct analyzed *a = analyze_rank(&steps, NULL);
 	check_facts(a, "efficiency: flops_per_step hardware_flops_per_step mfu hfu",
 		    "0 3000 0 0.3");
-	analyzed_free(a);
 }
 
 /* What no job and no device does is no figure, wherever it comes from. */
@@ -344,7 +328,6 @@ TEST(absurd_numbers_are_not_used)
 		struct analyzed *a = analyze_rank(&steps, NULL);
 		check_facts(a, "efficiency: flops_per_step peak_flops mfu", cases[i].facts);
 		check_doubt(a, "efficiency.mfu", cases[i].doubt);
-		analyzed_free(a);
 	}
 }
 
@@ -359,7 +342,6 @@ TEST(what_is_not_known_says_why)
 	check_doubt(a, "efficiency.mfu", "the device \"Y\" is not known");
 	check_doubt(a, "efficiency.peak_flops", "the device \"Y\" is not known");
 	check_doubt(a, "efficiency.flops_per_step", NULL);
-	analyzed_free(a);
 
 	steps = test_steps("1 forward=60 comm=40\n");
 	a = analyze_rank(&steps, NULL);
@@ -367,5 +349,4 @@ TEST(what_is_not_known_says_why)
 	check_doubt(a, "efficiency.mfu",
 		    "no shapes recorded; use record_shapes=True, --flops-per-step or --model");
 	check_doubt(a, "efficiency.peak_flops", "unknown device; pass its peak with --peak-tflops");
-	analyzed_free(a);
 }

@@ -29,8 +29,6 @@ TEST(loads_by_hand)
 	check_table(a, "experts.ranks: rank received_bytes load_ratio",
 		    "0 400 1.14286\n1 300 0.857143\n2 400 1.14286\n3 300 0.857143\n");
 	check_reliability(a, "experts", NULL);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Two groups: who gets most is told by bytes, how much more by its own group. */
@@ -46,8 +44,6 @@ TEST(groups_have_means_of_their_own)
 	/* 30 ÷ 20 and 110 ÷ 100. */
 	check_facts(a, ALL, "2 1.3 1.5 3");
 	check_table(a, "experts.ranks: rank load_ratio", "0 0.5\n1 1.5\n2 0.9\n3 1.1\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(nothing_to_tell)
@@ -73,8 +69,6 @@ TEST(nothing_to_tell)
 
 		check_facts(a, ALL, "- - - -");
 		check_table(a, "experts.ranks: rank", "");
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -87,8 +81,6 @@ TEST(a_rank_that_was_not_read)
 
 	check_facts(a, ALL, "1 1.5 1.5 1");
 	check_reliability(a, "experts", "some ranks of the groups were not read");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(sizes_beyond_measure)
@@ -103,8 +95,6 @@ TEST(sizes_beyond_measure)
 
 	/* Sums end at the largest number, which the second's mean is half of. */
 	check_facts(a, ALL, "2 2 2 0");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(memory_ends)
@@ -112,5 +102,4 @@ TEST(memory_ends)
 	struct test_world *w = test_world(four_ranks);
 
 	sweep_world("experts", w, 2);
-	test_world_free(w);
 }

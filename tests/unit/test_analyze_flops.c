@@ -88,7 +88,6 @@ TEST(operators_and_their_rooflines)
 		    "tensor_peak_flops",
 		    "bf16 3 1010881 2.75415e+11 1 3.12e+14 3.12e+14\n");
 	check_table(a, "flops.uncounted: kernel", "");
-	analyzed_free(a);
 }
 
 /*
@@ -119,7 +118,6 @@ TEST(what_is_lost_in_a_step)
 	check_table(a, "flops.by_operator: shape count count_per_step lost_ns",
 		    "4096x4096, 4096x4096 4 1.5 11807394\n");
 	check_facts(a, "flops: lost_ns lost_per_step_ns", "11807394 4427773");
-	analyzed_free(a);
 }
 
 /* What a link limits has no roofline: that of the device's memory says nothing of it. */
@@ -146,7 +144,6 @@ TEST(copies_over_a_link)
 		struct analyzed *a = analyze(t);
 		check_table(a, "flops.by_operator: device_ns", "100000\n");
 		check_table(a, "flops.by_operator: roofline_ns lost_ns", cases[i].roofline);
-		analyzed_free(a);
 	}
 }
 
@@ -174,7 +171,6 @@ TEST(tensor_cores_of_the_device)
 		launch(t, "k", 10, 100);
 		struct analyzed *a = analyze(t);
 		check_facts(a, "flops: has_tensor_cores has_tf32 has_bf16", cases[i].flags);
-		analyzed_free(a);
 	}
 }
 
@@ -191,7 +187,6 @@ TEST(without_shapes)
 		    "- - 0 100 100");
 	check_table(a, "flops.uncounted: kernel op why count total_ns",
 		    "ampere_sgemm_128x64_tn aten::mm no_inputs 1 100\n");
-	analyzed_free(a);
 }
 
 /* float on plain cores, where tensor cores could do 156 TFLOP/s with operands of this type. */
@@ -214,7 +209,6 @@ TEST(peak_of_tensor_cores)
 		    "fp32 1 48 0.5 4.8e+08 1.95e+13 1.56e+14\n");
 	check_table(a, "flops.by_operator: name precision tensor_cores alignment",
 		    "aten::mm fp32 no 1\naten::mm fp64 unknown 1\n");
-	analyzed_free(a);
 }
 
 /*
@@ -256,7 +250,6 @@ TEST(rooflines_on_tensor_cores)
 		    /* 6144 bytes; 3 · 4096 · 4 bytes */
 		    "fp64 memory 3 - - 30000\n"
 		    "- memory 24 - - -\n");
-	analyzed_free(a);
 }
 
 /* by_precision.share_ratio, with all its digits; NAN: absent. */
@@ -299,7 +292,6 @@ TEST(shares_of_a_precision)
 		struct analyzed *a = analyze(t);
 		check_table(a, "flops.by_precision: precision share_ratio", cases[i].expected);
 		assert_false(share_of_first(a) > 1);
-		analyzed_free(a);
 	}
 }
 
@@ -316,7 +308,6 @@ TEST(roofline_of_a_partition)
 	launch(t, "vectorized_elementwise_kernel", 10, 100000);
 	struct analyzed *a = analyze(t);
 	check_table(a, "flops.by_operator: bound roofline_ns lost_ns", "memory 98738 1262\n");
-	analyzed_free(a);
 }
 
 /* Where the device is not known there is no roofline: the operators stand by their time. */
@@ -343,7 +334,6 @@ TEST(unknown_device)
 	check_table(a, "flops.uncounted: kernel kind op why count total_ns",
 		    "gemm_of_my_own gemm - no_operator 1 80\n"
 		    "gemm_of_my_own gemm aten::bmm no_inputs 1 20\n");
-	analyzed_free(a);
 }
 
 TEST(without_devices)
@@ -359,7 +349,6 @@ TEST(without_devices)
 		"aten::mm fp32 - - 48 - -\n");
 	check_facts(a, "flops: total coverage_ratio matrix_ns uncounted_ns lost_ns", "48 - - - -");
 	check_table(a, "flops.by_precision: precision device_ns flops peak_flops", "fp32 - 48 -\n");
-	analyzed_free(a);
 }
 
 TEST(without_operators)
@@ -372,7 +361,6 @@ TEST(without_operators)
 		    "- - 0 100 100 -");
 	check_table(a, "flops.by_operator: name", "");
 	check_table(a, "flops.by_precision: precision", "");
-	analyzed_free(a);
 }
 
 /* Each reason names what is missing: shapes are recorded wherever an operator has inputs. */
@@ -419,7 +407,6 @@ TEST(reasons_for_what_is_absent)
 		check_doubt(a, "flops.coverage_ratio", cases[i].coverage);
 		check_doubt(a, "flops.lost_ns", cases[i].lost);
 		check_doubt(a, "flops.has_bf16", cases[i].bf16);
-		analyzed_free(a);
 	}
 }
 
@@ -455,5 +442,4 @@ TEST(a_product_linked_by_its_flow)
 	assert_true(total.kind == TSCOPE_VALUE_REAL && total.real == 172134400000.0);
 	check_facts(a, "flops: coverage_ratio uncounted_ns", "1 0");
 	check_facts(a, "integrity: linked_by_flow_count unlinked_count", "1 0");
-	analyzed_free(a);
 }

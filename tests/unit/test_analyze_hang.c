@@ -53,7 +53,6 @@ static void check(const char *const dumps[3], const char *names_of, const char *
 	struct analyzed *a = judge(dumps);
 
 	check_facts(a, names_of, expected);
-	analyzed_free(a);
 }
 
 #define VERDICT "hang: kind culprit_ranks sequence waiting_ranks"
@@ -74,7 +73,6 @@ TEST_IN_FOLDER(who_never_called_is_named)
 	check_table(a, "hang.stacks: rank function place",
 		    "1 f /torch/x.py:1\n1 step a/train.py:7\n0 f /torch/x.py:1\n0 step "
 		    "a/train.py:7\n");
-	analyzed_free(a);
 }
 
 TEST_IN_FOLDER(what_differs_is_named)

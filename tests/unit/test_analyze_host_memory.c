@@ -100,7 +100,6 @@ TEST(facts_of_a_capture)
 		    "4 7 1\n16 31 1\n32 63 1\n64 127 1\n");
 	check_table(a, "host_memory.by_thread: thread count total_bytes peak_bytes",
 		    "MainThread 3 180 150\nthread 2 1 5 0\n");
-	analyzed_free(a);
 }
 
 /* Of 160 points 64 rows are 2 or 3 points each: row r ends before point (r + 1) · 160 ÷ 64. */
@@ -118,7 +117,6 @@ TEST(time_is_told_in_few_rows)
 					   last < SECONDS / 2 ? 50 : 85);
 	}
 	check_table(a, "host_memory.resident: time_ns rss_bytes heap_bytes", expected);
-	analyzed_free(a);
 }
 
 /* What came after the middle and stayed: 30 and 5. */
@@ -143,7 +141,6 @@ TEST(growth_is_by_site)
 		    "/a.py:9:late 30 30\n");
 	check_table(a, "host_memory.by_leak: site growth_bytes leaked_bytes",
 		    "/a.py:1:early -395 1005\n/a.py:9:late 30 30\n");
-	analyzed_free(a);
 }
 
 TEST(sites_may_show_callers_and_hide_others)
@@ -168,7 +165,6 @@ TEST(sites_may_show_callers_and_hide_others)
 		struct analyzed *a = analyze_writer(write_capture(12), &cases[i].options);
 
 		check_table(a, "host_memory.by_bytes: site total_bytes", cases[i].expected);
-		analyzed_free(a);
 	}
 }
 
@@ -187,7 +183,6 @@ TEST(a_site_is_its_text)
 	memray_write_allocation(&w, MEMRAY_MALLOC, 32, 2);
 	struct analyzed *a = analyze_writer(w, NULL);
 	check_table(a, "host_memory.by_bytes: site total_bytes count", "a.py:f 3 2\n");
-	analyzed_free(a);
 }
 
 TEST(a_capture_of_sums_has_no_totals)
@@ -219,7 +214,6 @@ TEST(a_capture_of_sums_has_no_totals)
 	check_table(a, "host_memory.by_allocator: allocator", "");
 	check_table(a, "host_memory.by_thread: thread count total_bytes peak_bytes",
 		    "thread 1 - - 300\nthread 2 - - 50\nthread 3 - - 0\n");
-	analyzed_free(a);
 }
 
 /* Without an end there is no middle; the last record tells how long it ran at least. */
@@ -248,7 +242,6 @@ TEST(a_killed_process_has_no_middle)
 		    "the capture has no end: its process was killed or is running, or the file is "
 		    "cut");
 	check_doubt(a, "host_memory.peak_bytes", NULL);
-	analyzed_free(a);
 	memray_writer_deinit(&w);
 }
 
@@ -296,7 +289,6 @@ TEST(memrays_own_figures)
 	check_table(a, "host_memory.by_allocator: allocator count bytes",
 		    "malloc 149 -\nmmap 1 -\n");
 	check_table(a, "host_memory.by_size: min_bytes max_bytes count", "0 99 150\n");
-	analyzed_free(a);
 }
 
 /* 300 sites; the tables have the first 200 by each figure. */
@@ -320,7 +312,6 @@ TEST(tables_of_sites_are_cut)
 	struct analyzed *a = analyze_writer(w, NULL);
 	check_facts(a, "host_memory: site_count", "300");
 	check_table(a, "host_memory.by_bytes: site total_bytes", expected);
-	analyzed_free(a);
 }
 
 /* ---- stacks ---- */

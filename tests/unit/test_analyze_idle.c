@@ -40,7 +40,6 @@ TEST(facts_are_means_of_the_steps)
 		    "start_latency_ns edge_ns cold_ns",
 		    "45 10 10 10 6 4 5 0");
 	check_device_facts(a, 0, "idle: total_ns data_ns", "45 10");
-	analyzed_free(a);
 }
 
 TEST(of_a_trace_alone_the_rank_s_figures_are_the_trace_s)
@@ -57,7 +56,6 @@ TEST(of_a_trace_alone_the_rank_s_figures_are_the_trace_s)
 		    "data\nop_overhead\nop_overhead\npython\nlaunch_call\nlaunch_call\n"
 		    "start_latency\n");
 	tscope_analysis_free(rank.analysis);
-	analyzed_free(a);
 }
 
 TEST(the_longest_gaps_and_what_is_around_them)
@@ -71,7 +69,6 @@ TEST(the_longest_gaps_and_what_is_around_them)
 		    "enumerate(DataLoader)#_Iter.__next__ cudaLaunchKernel gemm 1 aten::mm -\n"
 		    "- cudaLaunchKernel gemm 1 aten::add -\n"
 		    "- - - - - -\n");
-	analyzed_free(a);
 }
 
 TEST(the_names_behind_the_causes)
@@ -87,7 +84,6 @@ TEST(the_names_behind_the_causes)
 		    "launch_call call cudaLaunchKernel in aten::add 3 1\n"
 		    "launch_call call cudaLaunchKernel in aten::mm 3 1\n"
 		    "start_latency kernel gemm 4 2\n");
-	analyzed_free(a);
 }
 
 TEST(a_frame_is_the_source)
@@ -104,7 +100,6 @@ TEST(a_frame_is_the_source)
 	struct analyzed *a = analyze(t);
 	check_table(a, "idle.gaps: cause inside source",
 		    "python model.py(12): forward model.py(12): forward\n");
-	analyzed_free(a);
 }
 
 /*
@@ -131,7 +126,6 @@ TEST(modules_and_functions_of_gaps_and_kernels)
 	check_table(a, "kernels.by_name: name module source",
 		    "dgrad - -\n"
 		    "gemm Block_0.Linear_0 model.py(12): forward\n");
-	analyzed_free(a);
 }
 
 /*
@@ -162,7 +156,6 @@ TEST(functions_that_wait_are_no_python_between_operators)
 		    "python wait selectors.py(451): select in server.py(80): loop 30\n"
 		    "python function server.py(80): loop 30\n"
 		    "launch_call call cudaLaunchKernel in op 5\n");
-	analyzed_free(a);
 }
 
 static bool waits(struct str name)
@@ -198,7 +191,6 @@ TEST(of_most_frames_only_what_names_a_cause_is_kept)
 		    "python function train.py(7): main 380000 4\n"
 		    "python wait queue.py(1): get in train.py(7): main 20000 1\n"
 		    "launch_call call cudaLaunchKernel 5 1\n");
-	analyzed_free(a);
 }
 
 /* PyTorch lost the return of the inner frame: it ends where the operator does. */
@@ -219,7 +211,6 @@ TEST(no_frame_outlasts_what_it_was_called_in)
 		    "op_overhead call cudaLaunchKernel 2\n"
 		    "python function train.py(7): main 58\n"
 		    "launch_call call cudaLaunchKernel 5\n");
-	analyzed_free(a);
 }
 
 TEST(without_devices_or_steps_there_is_nothing)
@@ -231,5 +222,4 @@ TEST(without_devices_or_steps_there_is_nothing)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "idle: total_ns data_ns", "- -");
 	check_table(a, GAPS, "");
-	analyzed_free(a);
 }

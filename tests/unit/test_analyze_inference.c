@@ -58,7 +58,6 @@ TEST(test_phases)
 		    "mixed 5 1 0 - 340\n");
 	check_table(a, "inference.kinds: phase kind total_ns ratio",
 		    "decode gemm 320 1\nmixed gemm 300 1\nprefill gemm 200 1\n");
-	analyzed_free(a);
 }
 
 /*
@@ -88,7 +87,6 @@ TEST(test_rooflines)
 		    "0.00200508 0.132347 70144 memory");
 	/* What half of the kernels do is not known: nor is what bounds them. */
 	check_facts(a, "inference: prefill.bandwidth_ratio prefill.bound", "0.0661736 -");
-	analyzed_free(a);
 }
 
 #define FRAME(name) "vllm/v1/worker/gpu_model_runner.py(1): " name
@@ -123,7 +121,6 @@ TEST(test_host_parts)
 	check_facts(a, "inference: host.sample_ns host.output_ns host.wait_ns", "80 15 0");
 	check_facts(a, "inference: host.other_ns host.part host.part_ratio",
 		    "35 sampling 0.444444");
-	analyzed_free(a);
 }
 
 /* Without frames nobody knows what the host did. */
@@ -136,7 +133,6 @@ TEST(test_unknown_host)
 	struct analyzed *a = analyze(t);
 
 	check_facts(a, "inference: host_gap_ns host.other_ns host.part", "160 - -");
-	analyzed_free(a);
 }
 
 /* The graph's batch is said; of proposed tokens nobody knows which are kept. */
@@ -157,7 +153,6 @@ TEST(test_speculation)
 	check_facts(a, "inference: itl_p50_ns clear_itl_p50_ns prefill_delay_ratio", "100 100 0");
 	check_facts(a, "inference: graph_coverage_ratio graph_hit_ratio miss_min_requests",
 		    "1 1 -");
-	analyzed_free(a);
 }
 
 /* Marks that say nothing: iterations without a phase. What says more than run_batch wins. */
@@ -169,7 +164,6 @@ TEST(test_unknown)
 	put_turn(t, "scheduler.run_batch", "cudaLaunchKernel", 200, 250, 50);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "inference: iteration_count decode.count engine itl_p50_ns", "2 0 - -");
-	analyzed_free(a);
 
 	t = test_trace_new();
 	test_annotation(t, "scheduler.run_batch", 1, 0, 90);
@@ -182,7 +176,6 @@ TEST(test_unknown)
 	check_facts(a, "inference: engine iteration_count prefill.count speculative.count",
 		    "sglang 2 1 1");
 	check_facts(a, "inference: prefill.p50_ns speculative.p50_ns", "70 100");
-	analyzed_free(a);
 }
 
 /* A draft model computes prompts a second time: two prompts of one length are four annotations. */
@@ -199,7 +192,6 @@ TEST(test_draft)
 	check_facts(a, "inference: iteration_count prefill.count prefill.tokens speculative.count",
 		    "4 2 64 2");
 	check_facts(a, "inference: prefill.p50_ns speculative.p50_ns", "180 80");
-	analyzed_free(a);
 
 	/* Without one each prompt is a prompt. */
 	t = test_trace_new();
@@ -208,7 +200,6 @@ TEST(test_draft)
 			 50);
 	a = analyze(t);
 	check_facts(a, "inference: iteration_count prefill.count", "4 4");
-	analyzed_free(a);
 }
 
 /* The device was busy with what was cut out of the file: nobody knows how long this one took. */
@@ -226,7 +217,6 @@ TEST(test_unrecorded)
 		"the devices were busy with work before the trace, or cut out of it: it delays the "
 		"iterations");
 	check_doubt(a, "inference.decode.requests", NULL);
-	analyzed_free(a);
 }
 
 /* Images: a phase without tokens. */
@@ -241,7 +231,6 @@ TEST(test_diffusion)
 		    "2 2 100 0");
 	check_facts(a, "inference: diffusion.tokens diffusion.requests itl_p50_ns engine",
 		    "- - - -");
-	analyzed_free(a);
 }
 
 /* Training is none. */
@@ -253,5 +242,4 @@ TEST(test_training)
 	test_kernel(t, "gemm", 0, 7, 10, 20, 0);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "inference: iteration_count decode.count", "- -");
-	analyzed_free(a);
 }

@@ -25,7 +25,6 @@ TEST(counts_and_categories)
 	check_table(a, "integrity.categories: phase category count",
 		    "X cpu_op 2\nX kernel 2\nX cuda_runtime 1\n");
 	check_table(a, "integrity.diagnostics: id effect count", "unlinked_device_event noted 1\n");
-	analyzed_free(a);
 }
 
 TEST(what_to_record_next_time)
@@ -39,7 +38,6 @@ TEST(what_to_record_next_time)
 	check_table(a, "integrity.missing: what",
 		    "step markers\ninput shapes\nPython frames\nmemory events\n"
 		    "synchronisation events\nmetadata of collectives\n");
-	analyzed_free(a);
 
 	t = test_trace_new();
 	test_annotation(t, "ProfilerStep#1", 1, 0, 200);
@@ -51,13 +49,11 @@ TEST(what_to_record_next_time)
 		    "ProfilerActivity.CUDA])\n"
 		    "Python frames profile(with_stack=True)\n"
 		    "memory events profile(profile_memory=True)\n");
-	analyzed_free(a);
 
 	t = test_trace_new();
 	test_kernel(t, "k", 0, 7, 0, 10, 0);
 	a = analyze(t);
 	check_table(a, "integrity.missing: what", "operators\nlaunch calls\nstep markers\n");
-	analyzed_free(a);
 }
 
 TEST(other_writers_get_no_advice)
@@ -67,7 +63,6 @@ TEST(other_writers_get_no_advice)
 	test_span(t, "my_category", "slice", 1, 0, 100);
 	struct analyzed *a = analyze(t);
 	check_table(a, "integrity.missing: what", "");
-	analyzed_free(a);
 }
 
 /* A graph launch whose kernels are not in the trace: what else is missing? */
@@ -87,7 +82,6 @@ TEST(lost_graph_replays_are_a_doubt)
 	check_reliability(a, "overlap", doubt);
 	check_reliability(a, "kernels", doubt);
 	check_reliability(a, "spans", NULL);
-	analyzed_free(a);
 }
 
 /* A launch is of a device, so that the profiler lost all of what it did; a synchronisation is not. */
@@ -98,7 +92,6 @@ TEST(launches_without_any_device_activity)
 	test_call(t, "cudaDeviceSynchronize", 1, 0, 5, 1);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "integrity: verdict device_event_count doubt", "sound 0 -");
-	analyzed_free(a);
 
 	t = test_trace_new();
 	test_call(t, "cudaLaunchKernel", 1, 0, 5, 1);
@@ -106,7 +99,6 @@ TEST(launches_without_any_device_activity)
 	check_facts(a, "integrity: verdict device_event_count", "doubtful 0");
 	check_facts(a, "integrity: doubt",
 		    "work was launched, but no device activity was recorded");
-	analyzed_free(a);
 }
 
 /*
@@ -133,6 +125,5 @@ TEST(impossible_time_is_a_doubt_above_5_percent)
 		assert_int_equal(tscope_analyze(&a->analysis, a->trace, a->timeline, NULL, NULL),
 				 TSCOPE_OK);
 		check_reliability(a, "device_busy", cases[i].doubt);
-		analyzed_free(a);
 	}
 }

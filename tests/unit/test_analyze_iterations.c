@@ -29,7 +29,6 @@ TEST(every_iteration_has_its_row)
 		    "0 prefill 2 200 0 - 250 200 0 \n"
 		    "1 decode 4 0 4 900 100 50 50 \n"
 		    "2 mixed 4 - - - 350 300 0 \n");
-	analyzed_free(a);
 }
 
 TEST(training_has_none)
@@ -40,5 +39,4 @@ TEST(training_has_none)
 	struct analyzed *a = analyze(t);
 
 	check_table(a, "iterations.list: step phase", "");
-	analyzed_free(a);
 }

@@ -35,7 +35,6 @@ TEST(spread_of_durations)
 		a, "kernels.by_kind: kind name_count count total_ns share_ratio",
 		"gemm 1 4 100000 0.833333\ncomm 1 1 15000 0.125\nreduction 1 1 5000 0.0416667\n");
 	check_facts(a, "kernels: tensor_core_ns tensor_core_unknown_ns small_grid_count", "0 0 -");
-	analyzed_free(a);
 }
 
 /* The operator knows better than the kernel's name, if it launched most of its time. */
@@ -58,7 +57,6 @@ TEST(operators_vote_on_the_kind)
 	check_table(
 		a, "kernels.by_name: name kind",
 		"mystery gemm\nvoid vectorized_elementwise_kernel<4>(int) conv\nenigma other\n");
-	analyzed_free(a);
 }
 
 /* Of kernels of no known kind nobody knows what cores they use: more than a tenth are too many. */
@@ -75,7 +73,6 @@ TEST(too_many_of_no_known_kind)
 		check_doubt(a, "kernels.tensor_core_ns", doubt);
 		check_doubt(a, "kernels.total_ns", NULL);
 		check_doubt(a, "flops.coverage_ratio", doubt);
-		analyzed_free(a);
 	}
 }
 
@@ -99,7 +96,6 @@ TEST(names_within_fused_operators)
 		    "nvjet_tst_128x256 moe\nmystery moe\n"
 		    "void vllm::moe::moe_align_block_size_kernel<int> routing\n"
 		    "void vllm::act_and_mul_kernel<float> elementwise\n");
-	analyzed_free(a);
 }
 
 TEST(use_of_the_device)
@@ -124,7 +120,6 @@ TEST(use_of_the_device)
 	check_facts(a, "kernels: small_grid_count small_grid_ns sm_efficiency_ratio occupancy_pct",
 		    "2 500 0.6875 -");
 	check_doubt(a, "kernels.occupancy_pct", "50.0 % of kernel time has no estimated occupancy");
-	analyzed_free(a);
 }
 
 /* Where exactly a tenth of the time lacks it, the figures are of the rest; beyond, of nothing. */
@@ -143,7 +138,6 @@ TEST(kernels_without_launch_configuration)
 			check_doubt(a, "kernels.sm_efficiency_ratio",
 				    "10.1 % of kernel time has no launch configuration: the "
 				    "profiler records none for kernels of graphs");
-		analyzed_free(a);
 	}
 }
 
@@ -156,7 +150,6 @@ TEST(tensor_cores_by_name)
 	test_kernel(t, "triton_tem_fused_mm_0", 0, 7, 300, 50, 0);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "kernels: tensor_core_ns tensor_core_unknown_ns", "100 50");
-	analyzed_free(a);
 }
 
 /* Launched in step 1: 300 ns, in step 2: 95, in step 3: 120; in step 4, cut by the end: 999. */
@@ -208,7 +201,6 @@ TEST(work_of_the_steps_that_count)
 		    "gemm aten::mm [[2, 3], [3, 4]] float, float 2 160\n"
 		    "add aten::add - 2 120\n"
 		    "add - - 2 35\n");
-	analyzed_free(a);
 }
 
 /* Where all steps are marked, what was launched in any of them counts; nothing behind them does. */
@@ -219,7 +211,6 @@ TEST(work_where_no_step_counts)
 	check_facts(a, "steps: count counted_count", "4 0");
 	check_table(a, "kernels.by_name: name counted counted_ns step_deviation_ns",
 		    "gemm 4 1359 -\nadd 4 155 -\n");
-	analyzed_free(a);
 }
 
 TEST(every_allocation_may_fail)
@@ -227,7 +218,6 @@ TEST(every_allocation_may_fail)
 	struct analyzed *a = analyze(four_steps());
 
 	sweep_trace(a->trace, a->timeline, NULL, 50);
-	analyzed_free(a);
 }
 
 TEST(without_kernels)
@@ -241,5 +231,4 @@ TEST(without_kernels)
 	check_table(a, "kernels.by_name: name", "");
 	check_table(a, "kernels.by_kind: kind", "");
 	check_table(a, "kernels.by_launcher: name", "");
-	analyzed_free(a);
 }

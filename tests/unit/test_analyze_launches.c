@@ -30,7 +30,6 @@ TEST(delays_and_idle_time)
 	check_facts(a, "launches: queued_ratio host_bound_ratio", "0.5 0.75");
 	check_table(a, "launches.by_name: name kind count total_ns mean_ns max_ns",
 		    "cudaLaunchKernel launch 2 20 10 10\ncuLaunchKernel launch 1 10 10 10\n");
-	analyzed_free(a);
 }
 
 TEST(start_before_launch_is_no_delay)
@@ -41,7 +40,6 @@ TEST(start_before_launch_is_no_delay)
 	test_kernel(t, "k", 0, 7, 100, 50, 1);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "launches: delay_mean_ns delay_p50_ns delay_from_end_p50_ns", "0 0 0");
-	analyzed_free(a);
 }
 
 TEST(synchronisation_by_caller)
@@ -60,7 +58,6 @@ TEST(synchronisation_by_caller)
 		    "3 130 0 - -");
 	check_table(a, "launches.syncs: op call count total_ns",
 		    "aten::item cudaStreamSynchronize 2 100\n- cudaDeviceSynchronize 1 30\n");
-	analyzed_free(a);
 }
 
 /* Three steps of 1000 ns with 1, 2 and 3 launches; the first one is not steady. */
@@ -99,7 +96,6 @@ TEST(figures_of_steps)
 		 (int)steady, (int)steady);
 	check_facts(a, "launches: launches_per_step steady_malloc_count steady_free_count",
 		    expected);
-	analyzed_free(a);
 }
 
 /*
@@ -128,7 +124,6 @@ TEST(allocations_of_later_steps)
 		    "launches: steady_step_count allocating_step_count steady_malloc_count "
 		    "steady_malloc_ns steady_free_count steady_free_ns uncached_ratio",
 		    "3 2 2 41 1 70 -");
-	analyzed_free(a);
 }
 
 /*
@@ -160,7 +155,6 @@ TEST(tensors_without_a_cache)
 		check_doubt(a, "launches.steady_malloc_count",
 			    "one complete step, and it fills the allocator's cache: record 3 or "
 			    "more");
-		analyzed_free(a);
 	}
 }
 
@@ -176,7 +170,6 @@ TEST(without_calls)
 		    "0 0 - - -");
 	check_table(a, "launches.by_name: name", "");
 	check_table(a, "launches.syncs: call", "");
-	analyzed_free(a);
 }
 
 /* Calls that no name tells of count as launches where device work is linked to them. */
@@ -189,5 +182,4 @@ TEST(linked_calls_of_unknown_names)
 	test_kernel(t, "k", 0, 7, 100, 10, 1);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "launches: launch_count launch_ns", "1 10");
-	analyzed_free(a);
 }

@@ -55,7 +55,6 @@ TEST(fkat)
 		    "the job divides by a peak of 624 TFLOP/s per device, run.json says 312 "
 		    "TFLOP/s; twice the dense peak is what the device does with sparse matrices, "
 		    "and what fkat's table holds for bf16 and fp16");
-	analyzed_free(a);
 }
 
 /*
@@ -76,7 +75,6 @@ TEST(other_loggers)
 
 		check_facts(a, LOGGED, "0.4 9.984e+14 0.5 3.12e+14");
 		check_facts(a, "logged_efficiency: mfu_factor flops_factor explanation", "1 1 -");
-		analyzed_free(a);
 	}
 }
 
@@ -120,7 +118,6 @@ TEST(explanations)
 		struct analyzed *a = analyze_job(cases[i].metrics);
 
 		check_facts(a, "logged_efficiency: explanation", cases[i].explanation);
-		analyzed_free(a);
 	}
 }
 
@@ -137,7 +134,6 @@ TEST(what_is_no_figure)
 		check_facts(a, LOGGED, "- - - -");
 		check_facts(a, "logged_efficiency: mfu_ratio steps_per_second explanation",
 			    "- - -");
-		analyzed_free(a);
 	}
 }
 
@@ -154,7 +150,6 @@ TEST(unknown_world)
 		    "2 - -");
 	check_doubt(a, "logged_efficiency.flops_factor", "no file says how many ranks there are");
 	check_doubt(a, "logged_efficiency.mfu_factor", NULL);
-	analyzed_free(a);
 }
 
 /* Without FLOPs of ours there is no MFU to compare with, and it is said why. */
@@ -168,7 +163,6 @@ TEST(without_flops)
 	check_facts(a, "logged_efficiency: logged_mfu_ratio mfu_ratio mfu_factor", "0.2 - -");
 	check_doubt(a, "logged_efficiency.mfu_factor",
 		    "no shapes recorded; use record_shapes=True, --flops-per-step or --model");
-	analyzed_free(a);
 }
 
 /* Steps that hold metrics alone say no time. */
@@ -184,7 +178,6 @@ TEST(without_times)
 	a = analyze_run(&steps, 1, NULL);
 	check_facts(a, "logged_efficiency: logged_mfu_ratio mfu_ratio mfu_factor steps_per_second",
 		    "0.2 - - -");
-	analyzed_free(a);
 }
 
 /* The lowest rank that logs anything; warm-up is in no mean. */
@@ -197,5 +190,4 @@ TEST(ranks)
 	both[1].records[0].mark = TSCOPE_STEP_WARMUP;
 	a = analyze_run(both, 2, NULL);
 	check_facts(a, "logged_efficiency: logged_mfu_ratio mfu_ratio", "0.2 0.4");
-	analyzed_free(a);
 }

@@ -19,7 +19,6 @@ static void check_memory(const char *text, const char *expected)
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
 	check_facts(a, ALL, expected);
-	analyzed_free(a);
 }
 
 TEST(figures_are_of_the_steps_with_memory)
@@ -71,7 +70,6 @@ TEST(growth_is_the_reference_s_and_slope_the_true_one)
 	struct step_series steps = test_steps(text);
 	struct analyzed *a = analyze_rank(&steps, NULL);
 	check_facts(a, "memory: growth_bytes_per_step slope_bytes_per_step", "4.61538 5");
-	analyzed_free(a);
 }
 
 /* ---- traces ---- */
@@ -119,7 +117,6 @@ TEST(a_trace_tells_the_memory_of_its_steps)
 		    "memory: peak_alloc_bytes peak_reserved_bytes mean_alloc_bytes fragmentation "
 		    "slope_bytes_per_step peak_step step_count event_count oom_count peak_time_ns",
 		    "160 200 90 0.55 6.66667 2 4 9 1 1210");
-	analyzed_free(a);
 }
 
 TEST(a_trace_without_memory_is_silent)
@@ -129,7 +126,6 @@ TEST(a_trace_without_memory_is_silent)
 	struct analyzed *a = analyze(t);
 
 	check_facts(a, ALL " event_count oom_count peak_time_ns", "- - - - - - - - - - -");
-	analyzed_free(a);
 }
 
 TEST(the_peak_s_time_is_that_of_the_peak_s_step)
@@ -142,7 +138,6 @@ TEST(the_peak_s_time_is_that_of_the_peak_s_step)
 	budget->alloc_peak_ns = 5;
 	struct analyzed *a = analyze_rank(&steps, NULL);
 	check_facts(a, "memory: peak_step peak_time_ns", "2 -");
-	analyzed_free(a);
 }
 
 /* ---- runs ---- */
@@ -175,7 +170,6 @@ TEST(failures_of_a_run_are_those_of_all_ranks)
 		check_facts(a, "memory: event_count oom_count", cases[i].expected);
 		/* All else is the lowest rank's. */
 		check_facts(a, ALL, "300 - 200 - 200 200 2 2");
-		analyzed_free(a);
 	}
 }
 

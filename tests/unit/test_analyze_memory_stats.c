@@ -34,7 +34,6 @@ TEST(facts_are_the_largest)
 	check_table(a, "memory_stats.largest: name value",
 		    "a -2\nallocated_bytes.all.peak 90\nb 1.5\nnum_alloc_retries 3\nnum_ooms 2\n"
 		    "reserved_bytes.all.peak 128\nrss 7\n");
-	analyzed_free(a);
 }
 
 TEST(changes_are_of_calls_with_both_ends)
@@ -54,7 +53,6 @@ TEST(changes_are_of_calls_with_both_ends)
 	 */
 	check_facts(a, "memory_stats: call_count rank_count", "2 2");
 	check_table(a, CHANGES, "0 a 2 w 5 2 -3\n0 b 0 x 4 9 5\n0 b 0 y 1 1.25 0.25\n");
-	analyzed_free(a);
 }
 
 TEST(functions_sum_their_calls)
@@ -75,7 +73,6 @@ TEST(functions_sum_their_calls)
 		    "0 f 0 start 100 - - 10\n0 f 0 end 160 - - 5\n0 f 1 start 160 - - -\n"
 		    "0 f 1 end 150 - - 5\n0 g 0 start - - - -\n0 g 0 end - - - -\n"
 		    "0 h 0 end - - - -\n1 f 0 start - 1 3 -\n1 f 0 end - 8 - -\n");
-	analyzed_free(a);
 }
 
 TEST(growth_is_that_of_the_function_with_most_calls)
@@ -106,7 +103,6 @@ TEST(growth_is_that_of_the_function_with_most_calls)
 		check_facts(a,
 			    "memory_stats: growth_bytes_per_call growth_function growth_call_count",
 			    cases[i].expected);
-		analyzed_free(a);
 	}
 }
 
@@ -127,5 +123,4 @@ TEST(absurd_values_are_kept_as_they_are)
 		    "a 1.84467e+19\nallocated_bytes.all.current 1.84467e+19\n"
 		    "b -1.84467e+19\nc 9.22337e+18\n");
 	check_table(a, "memory_stats.by_function: allocated_change_bytes", "-\n");
-	analyzed_free(a);
 }

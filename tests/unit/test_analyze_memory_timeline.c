@@ -39,7 +39,6 @@ TEST(the_points_of_the_json_form)
 		    "0 2000 12 5 0 0 0 0 0 0 7\n1 3000 36 1 2 3 4 5 6 7 8\n"
 		    "2 5000 30 0 0 0 0 30 0 0 0\n3 7000 36 36 0 0 0 0 0 0 0\n"
 		    "4 12000 9 9 0 0 0 0 0 0 0\n");
-	analyzed_free(a);
 }
 
 /* 100 + 30 before the profile; 50 come, of which the change makes gradients; 130 go. */
@@ -53,7 +52,6 @@ TEST(the_rows_of_the_raw_form)
 	check_facts(a, ALL, "test 4 5 11 6 180 1 5 50 7 130 2 1 2 1");
 	check_table(a, "memory_timeline.timeline: index time_ns bytes gradient_bytes",
 		    "0 5 130 0\n1 5 180 0\n2 9 180 50\n3 11 50 50\n");
-	analyzed_free(a);
 }
 
 /* Without a time there are bytes, and nothing said of when. Times that go back have no window. */
@@ -63,11 +61,9 @@ TEST(times_may_be_missing)
 
 	check_facts(a, ALL, "test 1 - - - 100 0 - 100 1 100 1 0 0 0");
 	check_table(a, "memory_timeline.timeline: index time_ns bytes", "0 - 100\n");
-	analyzed_free(a);
 
 	a = analyze_memory("[[9, 2, 5, 0], [4, 2, 5, 0]]", NULL);
 	check_facts(a, ALL, "test 2 9 4 - 10 1 4 10 2 0 0 2 0 0");
-	analyzed_free(a);
 }
 
 /*
@@ -97,7 +93,6 @@ TEST(many_points_make_a_sketch)
 	check_facts(a, "memory_timeline: point_count peak_bytes peak_index end_bytes",
 		    "480 9999 100 479");
 	check_table(a, "memory_timeline.timeline: index time_ns bytes", expected);
-	analyzed_free(a);
 	free(text);
 	free(expected);
 }
@@ -114,5 +109,4 @@ TEST(absurd_sizes_stay_at_the_ends)
 	/* At the end −(2⁶³ − 1), which went once too often, and 0. */
 	check_facts(a, "memory_timeline: window_ns peak_bytes peak_index end_bytes destroyed_count",
 		    "9223372036854775806 9223372036854775807 0 -9223372036854775807 3");
-	analyzed_free(a);
 }

@@ -28,7 +28,6 @@ TEST(rows_become_tables)
 	check_table(a, "memory_tracker.by_kind: module state call device kind bytes",
 		    "net Peak 1 cuda:0 temp 5\nnet Peak 1 cuda:0 activation 6\n"
 		    "net Peak 2 cuda:1 temp 4\n");
-	analyzed_free(a);
 }
 
 TEST(the_peak_may_be_missing)
@@ -39,7 +38,6 @@ TEST(the_peak_may_be_missing)
 
 	check_facts(a, ALL, "test - 0 1 1 - -");
 	check_table(a, "memory_tracker.peak: device kind bytes", "");
-	analyzed_free(a);
 }
 
 /* Of two devices with as much the first one is named. */
@@ -51,5 +49,4 @@ TEST(the_first_of_equal_peaks_counts)
 			       NULL);
 
 	check_facts(a, ALL, "test f 0 3 0 3 b");
-	analyzed_free(a);
 }

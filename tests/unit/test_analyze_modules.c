@@ -116,7 +116,6 @@ TEST(forward_and_backward)
 		    "modules: module_count call_count repeated_count device_ns outside_ns "
 		    "outside_backward_ns host_ns host_outside_ns odd_layer_count",
 		    "7 8 1 761 21 16 4000 3360 0");
-	analyzed_free(a);
 }
 
 /* Five layers alike, of which the fourth launches 300 ns, the others 100. */
@@ -142,7 +141,6 @@ TEST(odd_layer)
 		    "because_ns why",
 		    "Block_3 Net.Block.* 300 100 5 device Net.Block.*.Mlp 200 longer kernels, as "
 		    "many\n");
-	analyzed_free(a);
 }
 
 enum difference { MORE_KERNELS, MORE_FLOPS, LONGER_COMM, LONGER_COPIES };
@@ -197,7 +195,6 @@ TEST(why_a_layer_is_odd)
 		}
 		struct analyzed *a = analyze(t);
 		check_table(a, "modules.odd_layers: why", expected[difference]);
-		analyzed_free(a);
 	}
 }
 
@@ -219,7 +216,6 @@ TEST(recursive_and_shared)
 		    "A.A 150 200 1\n"
 		    "B 100 100 1\n"
 		    "A.A.B 50 50 1\n");
-	analyzed_free(a);
 }
 
 /* Where no frames say modules. The kernel that an operator launches takes 100 ns. */
@@ -257,7 +253,6 @@ TEST(torchscript)
 		    "Net.layers.1 Net.layers.1 100 100 20 -\n"
 		    "Net Net 0 300 60 -\n"
 		    "Net.layers Net.layers 0 200 40 -\n");
-	analyzed_free(a);
 }
 
 /*
@@ -285,7 +280,6 @@ TEST(fsdp)
 		    "(outside modules) - 100 1380 -\n"
 		    "head 1 0 10 1\n"
 		    "layers 1 0 210 -\n");
-	analyzed_free(a);
 }
 
 /* FSDP's first version numbers no modules: they are counted in the one around. */
@@ -305,7 +299,6 @@ TEST(fsdp_without_names)
 		"2 100 110\n"
 		"(outside modules) - - 0 1010\n"
 		"FullyShardedDataParallel FullyShardedDataParallel 1 0 400\n");
-	analyzed_free(a);
 }
 
 /* Paths in the user's own annotations; words are none, and where frames are these count. */
@@ -326,7 +319,6 @@ TEST(annotations)
 			    has_frames ? "(outside modules) 840\nNet 160\n"
 				       : "(outside modules) 900\nlayers.0.attention 100\n"
 					 "layers 0\nlayers.0 0\n");
-		analyzed_free(a);
 	}
 }
 
@@ -350,7 +342,6 @@ TEST(kernel_annotations)
 		    "(outside modules) - 0 0 -\n"
 		    "layers layers 0 150 1\n"
 		    "layers.* layers.0 0 150 2\n");
-	analyzed_free(a);
 }
 
 #define STACK(path, line, function)                                                                \
@@ -392,7 +383,6 @@ TEST(stacks_of_compiled_kernels)
 		    "(outside the user's code) 0 0\n");
 	check_table(a, "kernels.by_name: name source",
 		    "triton_poi_fused_add_0 train.py(1): step\n");
-	analyzed_free(a);
 }
 
 /* Where no frames name functions, the lines in operators' call stacks are the user's code. */
@@ -409,7 +399,6 @@ TEST(call_stacks)
 		    "net.py(7): forward 20 100\n"
 		    "net.py(9): forward 20 100\n"
 		    "(outside the user's code) 1260 0\n");
-	analyzed_free(a);
 }
 
 static void add_memory_event(struct test_trace *t, const char *name, const char *tid, int64_t at_ns,
@@ -477,7 +466,6 @@ TEST(allocations)
 		    "(outside modules) 39 39 2\n"
 		    "Net 7 157 3\n"
 		    "Net.Linear 150 150 2\n");
-	analyzed_free(a);
 }
 
 /*
@@ -520,7 +508,6 @@ TEST(live_at_the_peak)
 		    "(outside modules) 160 160 0.0888889\n"
 		    "Net 200 700 0.388889\n"
 		    "Net.Linear 500 500 0.277778\n");
-	analyzed_free(a);
 }
 
 /* A block without an address, or more in blocks than there was: nobody knows what lived. */
@@ -535,7 +522,6 @@ TEST(unknown_at_the_peak)
 		struct analyzed *a = analyze(t);
 		check_facts(a, "modules: peak_bytes peak_outside_bytes peak_unrecorded_bytes",
 			    "- - -");
-		analyzed_free(a);
 	}
 }
 
@@ -563,7 +549,6 @@ TEST(stacks_for_flame_graphs)
 				  "Net_0;Block_1;Linear_3;backward;" NODE ";k 100\n"
 				  "Net_0;aten::add;k 10\n");
 	free(text);
-	analyzed_free(a);
 }
 
 /* Without device work the threads' time, by module, function and operator: Net 490 of 1000 ns. */
@@ -587,7 +572,6 @@ TEST(stacks_without_devices)
 				  "Net_0;train.py(3): a:b 470\n"
 				  "Net_0;train.py(3): a:b;aten::mm 20\n");
 	free(text);
-	analyzed_free(a);
 }
 
 TEST(no_modules)
@@ -598,7 +582,6 @@ TEST(no_modules)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "modules: module_count device_ns host_ns", "- - -");
 	check_table(a, "modules.by_module: name", "");
-	analyzed_free(a);
 	t = new_trace();
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
 	a = analyze(t);
@@ -611,7 +594,6 @@ TEST(no_modules)
 	assert_int_equal(
 		tscope_analysis_write_stacks(stderr, a->analysis, TSCOPE_STACKS_BYTES, &err),
 		TSCOPE_E_FORMAT);
-	analyzed_free(a);
 }
 
 /* Computed when they are asked for, figures are the same; where that failed, it is said. */
@@ -644,5 +626,4 @@ TEST(on_demand)
 	}
 	assert_int_equal(tsi_analysis_status(a->analysis, NULL), TSCOPE_OK);
 	check_facts(a, "modules: module_count device_ns", "1 100");
-	analyzed_free(a);
 }

@@ -39,7 +39,6 @@ TEST(nested_on_two_threads)
 	/* The whole trace is one step, that counts, and one step has no deviation. */
 	check_table(a, "operators.by_name: counted counted_ns step_deviation_ns counted_device_ns",
 		    "2 70 - 500\n2 30 - 0\n1 10 - 300\n");
-	analyzed_free(a);
 }
 
 /* Annotations, calls and Python frames between two operators do not part them. */
@@ -53,7 +52,6 @@ TEST(other_classes_are_not_in_between)
 	test_call(t, "cudaLaunchKernel", 1, 70, 10, 0);
 	struct analyzed *a = analyze(t);
 	check_table(a, "operators.by_name: name total_ns self_ns", "inner 50 50\nouter 100 50\n");
-	analyzed_free(a);
 }
 
 /* div [0, 100) holds div [10, 60), which launches: both count, self times do not overlap. */
@@ -70,7 +68,6 @@ TEST(operator_within_its_own_name)
 		a,
 		"operators.by_name: name count total_ns mean_ns self_ns device_ns self_device_ns",
 		"div 1 100 100 100 300 300\n");
-	analyzed_free(a);
 }
 
 /*
@@ -88,7 +85,6 @@ TEST(crossing_spans)
 	struct analyzed *a = analyze(t);
 	check_table(a, "operators.by_name: name total_ns self_ns",
 		    "B 10 10\nP 20 8\nA 10 6\nD 2 2\n");
-	analyzed_free(a);
 }
 
 TEST(empty_spans_at_borders)
@@ -103,7 +99,6 @@ TEST(empty_spans_at_borders)
 	check_table(a, "operators.by_name: name count total_ns",
 		    "same 1 20\nP 1 20\nat_end 1 0\nat_start 1 0\n");
 	check_facts(a, "operators: count self_ns", "4 20");
-	analyzed_free(a);
 }
 
 TEST(by_shape)
@@ -122,7 +117,6 @@ TEST(by_shape)
 	struct analyzed *a = analyze(t);
 	check_table(a, "operators.by_shape: name count total_ns self_ns device_ns self_device_ns",
 		    "aten::mm 2 24 24 7 7\naten::add 1 16 16 0 0\naten::mm 1 12 12 0 0\n");
-	analyzed_free(a);
 }
 
 /*
@@ -152,7 +146,6 @@ TEST(work_of_the_steps_that_count)
 		    "operators.by_name: name count self_ns counted counted_ns step_deviation_ns "
 		    "counted_device_ns step_device_deviation_ns",
 		    "A 2 70 2 70 7 500 354\nB 2 30 1 20 14 300 212\n");
-	analyzed_free(a);
 }
 
 TEST(deep_nesting_needs_no_recursion)
@@ -165,7 +158,6 @@ TEST(deep_nesting_needs_no_recursion)
 	struct analyzed *a = analyze(t);
 	/* All but the innermost have 2 ns of their own, and so has that. */
 	check_table(a, "operators.by_name: name count self_ns", "even 1 20000\nodd 1 20000\n");
-	analyzed_free(a);
 }
 
 TEST(without_operators)
@@ -177,7 +169,6 @@ TEST(without_operators)
 	check_facts(a, "operators: count self_ns device_ns unattributed_device_ratio", "0 0 0 1");
 	check_table(a, "operators.by_name: name", "");
 	check_table(a, "operators.by_shape: name", "");
-	analyzed_free(a);
 }
 
 /* A random forest of operators with launches in it, and what it must yield. */
@@ -304,7 +295,6 @@ static void check_forest(struct forest *forest)
 	}
 	check_table(a, "operators.by_name: name count total_ns self_ns device_ns self_device_ns",
 		    expected);
-	analyzed_free(a);
 }
 
 TEST(agrees_with_brute_force)

@@ -47,7 +47,6 @@ TEST(gaps_between_short_kernels)
 	check_table(a,
 		    "opportunities.by_operator: remedy operator event count ns start_ns longest_ns",
 		    "launch_less - d 3 124000 49000 100000\n");
-	analyzed_free(a);
 }
 
 /* Runs on one stream; what is short neither counts nor ends a run. */
@@ -76,7 +75,6 @@ TEST(runs_of_elementwise_kernels)
 		    "opportunities.by_operator: remedy operator event count ns start_ns longest_ns",
 		    "fuse aten::add " ADD " 2 50000 10000 30000\n"
 		    "fuse - " ADD " 2 15000 50000 20000\n");
-	analyzed_free(a);
 }
 
 TEST(layouts_and_copies)
@@ -97,7 +95,6 @@ TEST(layouts_and_copies)
 	check_facts(a,
 		    "opportunities: small_copy_count small_copy_total_ns small_copy_gap_total_ns",
 		    "2 3000 18000");
-	analyzed_free(a);
 }
 
 TEST(tiny_collectives)
@@ -116,7 +113,6 @@ TEST(tiny_collectives)
 	struct analyzed *a = analyze(t);
 
 	check_facts(a, "opportunities: tiny_comm_count tiny_comm_exposed_total_ns", "2 30000");
-	analyzed_free(a);
 }
 
 TEST(kernels_of_the_optimizer)
@@ -137,7 +133,6 @@ TEST(kernels_of_the_optimizer)
 		    "optimizer_gap_total_ns",
 		    "2 1 50000 5000");
 	check_facts(a, "opportunities: fusible_count", "1");
-	analyzed_free(a);
 }
 
 /*
@@ -168,7 +163,6 @@ TEST(a_fused_optimizer_moves_its_bytes)
 
 	check_facts(a, "opportunities: optimizer_total_ns optimizer_saving_total_ns",
 		    "159995 119995");
-	analyzed_free(a);
 }
 
 /* Steps that do not count are left out: here all that lies before the first. */
@@ -183,7 +177,6 @@ TEST(only_steps_that_count)
 
 	check_facts(a, "opportunities: wall_total_ns fusible_count fusible_total_ns",
 		    "100000 1 40000");
-	analyzed_free(a);
 }
 
 TEST(without_a_device)
@@ -192,5 +185,4 @@ TEST(without_a_device)
 	struct analyzed *a = analyze(t);
 
 	check_facts(a, "opportunities: wall_total_ns fusible_count", "- -");
-	analyzed_free(a);
 }

@@ -26,7 +26,6 @@ TEST(exposed_and_overlapped)
 	check_table(a, "overlap.by_kind: kind count comm_ns exposed_ns overlap_ratio",
 		    "all_gather 1 100 80 0.2\nall_reduce 1 100 50 0.5\n");
 	check_table(a, "overlap.by_group: group", "");
-	analyzed_free(a);
 }
 
 TEST(devices_do_not_hide_each_other)
@@ -47,7 +46,6 @@ TEST(devices_do_not_hide_each_other)
 	check_table(a, "overlap.by_kind: kind count comm_ns exposed_ns", "all_reduce 2 200 140\n");
 	/* All of the second device's, and what the first one's product leaves. */
 	check_table(a, "overlap.exposed: max_start_ns max_ns", "0 100\n100 40\n");
-	analyzed_free(a);
 }
 
 TEST(groups_by_name_and_description)
@@ -64,7 +62,6 @@ TEST(groups_by_name_and_description)
 	check_table(a, "overlap.by_group: group description size count comm_ns exposed_ns",
 		    "0 default_pg 8 2 150 150\n3 tp 2 1 10 10\n");
 	check_table(a, "overlap.by_kind: kind count comm_ns", "all_reduce 4 170\n");
-	analyzed_free(a);
 }
 
 TEST(without_communication)
@@ -76,7 +73,6 @@ TEST(without_communication)
 	check_facts(a, "overlap: comm_ns overlapped_ns exposed_ns overlap_ratio exposed_comm_ratio",
 		    "0 0 0 - 0");
 	check_table(a, "overlap.by_kind: kind", "");
-	analyzed_free(a);
 }
 
 TEST(without_device)
@@ -86,5 +82,4 @@ TEST(without_device)
 	test_op(t, "aten::mm", 1, 0, 100);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "overlap: comm_ns exposed_ns overlap_ratio exposed_comm_ratio", "0 0 - -");
-	analyzed_free(a);
 }

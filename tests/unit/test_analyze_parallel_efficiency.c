@@ -38,8 +38,6 @@ TEST(test_factors)
 		    "parallel_efficiency: communication_efficiency_ratio parallel_efficiency_ratio",
 		    "0.8 0.75");
 	check_facts(a, "parallel_efficiency: total_ratio", "-");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -61,7 +59,5 @@ TEST(test_total)
 		struct test_world *w = test_world(late_rank);
 		struct analyzed *a = analyze_world(w, &options);
 		check_facts(a, "parallel_efficiency: total_ratio", cases[i].expected);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }

@@ -37,7 +37,6 @@ TEST(biases_before_norms)
 	struct analyzed *a = analyze(t);
 	check_facts(a, COUNTS " step_count wall_total_ns", "2 0 0 0 1 1000000");
 	check_table(a, "patterns.places: pattern max_start_ns max_ns", "conv_bias 2000 150\n");
-	analyzed_free(a);
 }
 
 /* zeros(sizes).to("cuda"); with `calls` the device has filled it. */
@@ -65,7 +64,6 @@ TEST(tensors_made_on_the_host)
 	struct analyzed *a = analyze(t);
 	check_facts(a, COUNTS " host_tensor_total_ns", "0 1 0 0 300");
 	check_table(a, "patterns.places: pattern max_start_ns max_ns", "host_tensor 1000 300\n");
-	analyzed_free(a);
 }
 
 /* So many times a select of 10 ns and operators of 5 ns, 20 ns apart. */
@@ -96,7 +94,6 @@ TEST(loops_over_tensors)
 		loop(t, 1000, cases[i].count, cases[i].body);
 		struct analyzed *a = analyze(t);
 		check_facts(a, "patterns: loop_count loop_total_ns", cases[i].expected);
-		analyzed_free(a);
 	}
 }
 
@@ -114,6 +111,5 @@ TEST(data_parallel)
 		struct analyzed *a = analyze(t);
 		check_facts(a, "patterns: data_parallel_count data_parallel_total_ns",
 			    devices == 2 ? "2 150" : "0 0");
-		analyzed_free(a);
 	}
 }

@@ -53,7 +53,6 @@ TEST(blocks_of_ranks)
 	check_facts(a, ALL, "2 2 190 0.421053 0.2 0.221053 0 1");
 	check_table(a, "pipeline.stages: stage busy_ns bubble_ratio",
 		    "0 130 0.315789\n1 90 0.526316\n");
-	analyzed_free(a);
 }
 
 TEST(ranks_that_send_are_stages)
@@ -63,7 +62,6 @@ TEST(ranks_that_send_are_stages)
 	/* Busy 130 130 70 110: 440 of 4 × 190. Of equals, the first. */
 	check_facts(a, ALL, "4 2 190 0.421053 - - 0 2");
 	check_table(a, "pipeline.stages: stage busy_ns", "0 130\n1 130\n2 70\n3 110\n");
-	analyzed_free(a);
 }
 
 /* What the user says goes before what the traces show. */
@@ -75,7 +73,6 @@ TEST(stages_that_ranks_do_not_divide_into)
 		struct tscope_analysis_options options = { .pipeline_stages = stages[i] };
 		struct analyzed *a = analyze_texts(four_ranks, 4, true, &options);
 		check_facts(a, ALL, "- - - - - - - -");
-		analyzed_free(a);
 	}
 }
 
@@ -92,7 +89,6 @@ TEST(an_ideal_schedule_has_no_excess)
 	struct analyzed *a = analyze_texts(texts, 4, true, &options);
 
 	check_facts(a, ALL, "4 1 11 0.272727 0.272727 0 0 0");
-	analyzed_free(a);
 }
 
 TEST(without_pipeline)
@@ -110,7 +106,6 @@ TEST(without_pipeline)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		check_facts(cases[i], ALL, "- - - - - - - -");
 		check_table(cases[i], "pipeline.stages: stage", "");
-		analyzed_free(cases[i]);
 	}
 }
 
@@ -123,7 +118,6 @@ TEST(a_doubt_stays)
 	ranks[0].doubt = "clocks run backwards";
 	struct analyzed *a = analyze_run(ranks, 2, &options);
 	check_reliability(a, "pipeline", "clocks run backwards");
-	analyzed_free(a);
 }
 
 /* ---- from sends and receives ---- */
@@ -263,19 +257,19 @@ static char *text_of(const struct flow *flow)
 	return text.bytes;
 }
 
-static struct analyzed *analyze_flow(const struct flow *flow, struct test_world **w,
+static struct analyzed *analyze_flow(const struct flow *flow,
 				     const struct tscope_analysis_options *options)
 {
 	char *text = text_of(flow);
+	struct test_world *w = test_world(text);
 
-	*w = test_world(text);
 	free(text);
 	/* As traces with sends say of themselves: no reason to call each rank a stage. */
-	for (size_t i = 0; i < (*w)->rank_count; i++) {
-		(*w)->series[i].has_point_to_point = true;
-		(*w)->series[i].world_size = (int64_t)(*w)->rank_count;
+	for (size_t i = 0; i < w->rank_count; i++) {
+		w->series[i].has_point_to_point = true;
+		w->series[i].world_size = (int64_t)w->rank_count;
 	}
-	return analyze_world(*w, options);
+	return analyze_world(w, options);
 }
 
 /* Steps are 10 ns longer than the flow: nobody waits for another then. */
@@ -312,12 +306,9 @@ TEST(schedules)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		struct test_world *w;
-		struct analyzed *a = analyze_flow(&cases[i].flow, &w, NULL);
+		struct analyzed *a = analyze_flow(&cases[i].flow, NULL);
 
 		check_facts(a, SCHEDULE, cases[i].facts);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -325,8 +316,7 @@ TEST(schedules)
 TEST(an_uneven_stage)
 {
 	static const struct flow flow = { 3, 4, 1, 2, NULL, false, false, 60, NULL };
-	struct test_world *w;
-	struct analyzed *a = analyze_flow(&flow, &w, NULL);
+	struct analyzed *a = analyze_flow(&flow, NULL);
 
 	check_facts(a,
 		    "pipeline: n_steps wall_ns busiest_stage idlest_stage stage_imbalance_ratio "
@@ -334,8 +324,6 @@ TEST(an_uneven_stage)
 		    "3 750 2 0 0.285714 0.44");
 	check_table(a, "pipeline.stages: stage ranks busy_ns bubble_ratio",
 		    "0 0-1 360 0.52\n1 2-3 360 0.52\n2 4-5 540 0.28\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* What the user says goes before what the traces show, which fills in what he leaves out. */
@@ -360,13 +348,10 @@ TEST(options_come_first)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		struct test_world *w;
-		struct analyzed *a = analyze_flow(&flow, &w, &cases[i].options);
+		struct analyzed *a = analyze_flow(&flow, &cases[i].options);
 
 		check_facts(a, SCHEDULE, cases[i].facts);
 		check_table(a, "pipeline.stages: ranks", cases[i].stages);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -387,8 +372,6 @@ TEST(transfers_are_no_stalls)
 	struct analyzed *a = analyze_world(w, &options);
 
 	check_facts(a, SCHEDULE, "2 - - no 0.3 0.125 - - -");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 static void check_no_pipeline(const char *text)
@@ -402,8 +385,6 @@ static void check_no_pipeline(const char *text)
 	struct analyzed *a = analyze_world(w, NULL);
 	assert_true(w->world->match_count > 0);
 	check_facts(a, SCHEDULE, "- - - - - - - - -");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 #define A_STEP_OF(rank) "rank " rank "\nstep 1 0 100\ncompute 0 50\n"
@@ -461,6 +442,5 @@ TEST(memory_ends)
 	struct test_world *w = test_world(text);
 
 	sweep_world("pipeline", w, 11);
-	test_world_free(w);
 	free(text);
 }

@@ -55,8 +55,6 @@ TEST(what_matches)
 	check_facts(a, ALL, "2 4 1 1 1 1 1 no");
 	check_table(a, GROUPS, "dp 0-2, 9 4 3 no 3 1 1 1 1\npp 0-1 2 2 no 1 0 0 0 0\n");
 	check_reliability(a, "process_groups", unmatched);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* One of 20 that does not match is 5 %, not more; two of 36 are 5.6 %. */
@@ -87,8 +85,6 @@ TEST(few_do_not_match)
 		struct analyzed *a = analyze_world(w, NULL);
 		check_facts(a, ALL, cases[c].expected);
 		check_reliability(a, "process_groups", cases[c].doubt);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -101,8 +97,6 @@ TEST(inferred_groups)
 	/* Nobody calls it anything, nor says how large it is. */
 	check_table(a, GROUPS, "- 3-4 - 2 yes 1 0 0 0 0\n");
 	check_reliability(a, "process_groups", NULL);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(nothing_in_common)
@@ -112,8 +106,6 @@ TEST(nothing_in_common)
 
 	check_facts(a, ALL, "0 0 0 0 0 0 0 no");
 	check_table(a, GROUPS, "");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(ranks_that_cannot_be)
@@ -126,8 +118,6 @@ TEST(ranks_that_cannot_be)
 
 	check_table(a, GROUPS,
 		    "dp 0-1, 9223372036854775806-9223372036854775807 4 2 no 1 0 0 0 0\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(memory_ends)
@@ -135,5 +125,4 @@ TEST(memory_ends)
 	struct test_world *w = test_world(three_ranks);
 
 	sweep_world("process_groups", w, 1);
-	test_world_free(w);
 }

@@ -44,7 +44,6 @@ TEST(facts_and_tables)
 		    "lr 0.001\n"
 		    "model {\"a\":{\"b\":\"t\",\"y\":true},\"z\":1}\n"
 		    "name \n");
-	analyzed_free(a);
 }
 
 TEST(what_is_not_said_is_absent)
@@ -65,7 +64,6 @@ TEST(what_is_not_said_is_absent)
 			    "- - - -");
 		check_table(a, "provenance.environment: name", "");
 		check_table(a, "provenance.config: name", "");
-		analyzed_free(a);
 	}
 }
 
@@ -87,7 +85,6 @@ TEST(a_trace_says_what_it_ran_on)
 		    "trace.nccl_version 2.21.5\n");
 	check_table(a, "provenance.config: name value", "");
 	check_facts(a, "provenance: name recorded_step_count", "- -");
-	analyzed_free(a);
 }
 
 TEST(every_allocation_may_fail)

@@ -22,7 +22,6 @@ TEST(own_and_whole_time)
 		    "3 2 100 0 0 -");
 	check_table(a, "python.by_name: name count self_ns total_ns mean_ns",
 		    "train.py(1): main 1 60 100 100\nnet.py(5): forward 2 40 40 25\n");
-	analyzed_free(a);
 }
 
 static void count_garbage(struct test_trace *t, int64_t at_ns, const char *args)
@@ -53,7 +52,6 @@ TEST(pauses_of_the_garbage_collector)
 	check_facts(a, "python: gc_count gc_total_ns gc_max_ns gc_ratio", "2 80 50 0.08");
 	/* A pause is no function: it takes nothing from the one that it interrupts. */
 	check_table(a, "python.by_name: name count self_ns", "main 1 1000\n");
-	analyzed_free(a);
 }
 
 TEST(frames_that_were_not_kept)
@@ -65,7 +63,6 @@ TEST(frames_that_were_not_kept)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "python: call_count function_count self_ns", "0 0 0");
 	check_table(a, "python.by_name: name", "");
-	analyzed_free(a);
 }
 
 /*
@@ -84,7 +81,6 @@ TEST(calls_that_stick_out)
 	/* main 20 - 10 - 2; parent 10 - 6, and the child has its own 7 */
 	check_table(a, "python.by_name: name self_ns total_ns",
 		    "main 8 20\nchild 7 7\nparent 4 10\nafter 2 2\n");
-	analyzed_free(a);
 }
 
 #define SITE "/usr/lib/python3/dist-packages/"
@@ -143,7 +139,6 @@ TEST(causes)
 		    "checkpoint " SAVE "\n");
 	check_table(a, "python.by_thread: pid tid thread call_count total_ns stall_ns is_main",
 		    "100 100 - 15 2090 790 yes\n100 7 - 2 80 80 no\n");
-	analyzed_free(a);
 }
 
 /* Where steps are marked only what lies in them counts for the main thread. */
@@ -161,7 +156,6 @@ TEST(causes_in_steps)
 	/* the first step lasts until the second begins: 200 + 100 */
 	check_facts(a, "python: main_ns logging_ns", "300 85");
 	check_table(a, "python.by_cause: cause call_count total_ns main_ns", "logging 4 180 85\n");
-	analyzed_free(a);
 }
 
 /* Pauses count, and a call that asked for one has them; within others they are these calls'. */
@@ -181,7 +175,6 @@ TEST(pauses_as_a_cause)
 	check_facts(a, "python: gc_count gc_total_ns", "3 150");
 	check_table(a, "python.by_cause: cause function_count call_count total_ns",
 		    "garbage_collection 2 2 110\nlogging 1 1 100\n");
-	analyzed_free(a);
 }
 
 /* Of threads that run Python alone the main one is the process's first, however little it calls. */
@@ -194,7 +187,6 @@ TEST(main_thread)
 	test_span(t, "FEE", "Thread.join", 100, 0, 50);
 	struct analyzed *a = analyze(t);
 	check_table(a, "python.by_thread: tid call_count is_main", "100 1 yes\n7 5 no\n");
-	analyzed_free(a);
 
 	t = new_viztracer(); /* without it, the one that calls most */
 	test_span(t, "FEE", "work", 8, 0, 50);
@@ -202,7 +194,6 @@ TEST(main_thread)
 	test_span(t, "FEE", "work", 7, 10, 5);
 	a = analyze(t);
 	check_table(a, "python.by_thread: tid call_count is_main", "8 1 no\n7 2 yes\n");
-	analyzed_free(a);
 }
 
 /* Sums that no honest trace reaches stay at their end. */
@@ -216,5 +207,4 @@ TEST(absurd_times)
 	struct analyzed *a = analyze(t);
 	check_table(a, "python.by_cause: cause call_count total_ns main_ns",
 		    "logging 4 9223372036854775807 8000000000000000000\n");
-	analyzed_free(a);
 }

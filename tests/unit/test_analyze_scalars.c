@@ -45,7 +45,6 @@ TEST(figures_by_name)
 		    "x  3 1 5 1 3 1 3 2 1\n"
 		    "z  1 5 5 - - - - - 1\n");
 	check_table(a, "scalars.by_name: name source", "loss csv\nlr csv\nx csv\nz csv\n");
-	analyzed_free(a);
 }
 
 TEST(nothing_is_absent)
@@ -54,7 +53,6 @@ TEST(nothing_is_absent)
 
 	check_facts(a, "scalars: name_count value_count nonfinite_count", "- - -");
 	check_table(a, "scalars.by_name: name", "");
-	analyzed_free(a);
 }
 
 /* Means of throughput and MFU; the learning rate's last value. */
@@ -78,7 +76,6 @@ TEST(roles)
 		check_facts(a, "scalars: mfu_name mfu_ratio throughput_name throughput",
 			    cases[i].expected);
 		check_doubt(a, "scalars.mfu_ratio", cases[i].doubt);
-		analyzed_free(a);
 	}
 }
 
@@ -90,7 +87,6 @@ TEST(means_do_not_overflow)
 
 	check_table(a, "scalars.by_name: name mean min max",
 		    "x 5e+307 -1.5e+308 1.5e+308\ny 1.5e+308 1.5e+308 1.5e+308\n");
-	analyzed_free(a);
 }
 
 /* The step numbers at both ends are figures like others. */
@@ -104,7 +100,6 @@ TEST(any_step)
 	a = analyze_rank(&steps, NULL);
 	check_table(a, "scalars.by_name: first_step first last_step last source",
 		    "-9223372036854775808 1 9223372036854775807 2 tensorboard\n");
-	analyzed_free(a);
 }
 
 /* Each allocation fails in turn. */

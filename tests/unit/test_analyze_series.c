@@ -32,7 +32,6 @@ TEST(records_show_what_they_hold)
 		    "- Infinity 0.5 - -\n"
 		    "- - - - -\n");
 	check_table(a, "series.steps: line_compute_ns host_other_ns", "- -\n- -\n- -\n- -\n- -\n");
-	analyzed_free(a);
 }
 
 /* Without any phase the times are 0 and mean nothing. */
@@ -45,7 +44,6 @@ TEST(records_without_phases_have_no_time)
 	tsi_steps_settle_times(&steps);
 	struct analyzed *a = analyze_rank(&steps, NULL);
 	check_table(a, "series.steps: step time_ns loss", "1 - 2\n2 - 1\n");
-	analyzed_free(a);
 }
 
 /* A budget has a mark of its own: the record counts and its budget does not, or the reverse. */
@@ -69,7 +67,6 @@ TEST(lines_are_those_of_budgets_that_count)
 		    "1 - 10 0 5 -\n"
 		    "2 - - - - -\n"
 		    "3 warmup 12 0 5 -\n");
-	analyzed_free(a);
 }
 
 /*
@@ -97,7 +94,6 @@ TEST(a_trace_has_the_lines_of_its_devices)
 		    "line_launch_stall_ns line_device_gap_ns line_unattributed_ns",
 		    "1 - 100 30 60 57 13 70\n"
 		    "2 incomplete 100 5 - - - -\n");
-	analyzed_free(a);
 }
 
 TEST(without_devices_there_are_host_lines)
@@ -111,7 +107,6 @@ TEST(without_devices_there_are_host_lines)
 		    "series.steps: step host_data_ns host_forward_ns host_other_ns "
 		    "line_compute_ns",
 		    "1 0 30 70 -\n");
-	analyzed_free(a);
 }
 
 /* The run's are the slowest rank's, step by step; step 3 is not common. */
@@ -126,7 +121,6 @@ TEST(a_run_has_the_slowest_ranks_steps)
 	ranks[1].rank = 1;
 	struct analyzed *a = analyze_run(ranks, 2, NULL);
 	check_table(a, "series.steps: step time_ns loss", "1 20 7\n2 30 6\n");
-	analyzed_free(a);
 }
 
 /* A step on a device: compute, gap, and 1 of communication. */
@@ -178,7 +172,6 @@ TEST(a_run_has_the_mean_lines_of_its_ranks)
 		    "2 9 - - - - -\n"
 		    "3 9 - - - - -\n"
 		    "4 9 150 1 25 0 -\n");
-	analyzed_free(a);
 }
 
 /* A rank with devices speaks; without any the hosts do. */
@@ -196,13 +189,11 @@ TEST(a_run_without_devices_has_mean_host_lines)
 	}
 	struct analyzed *a = analyze_run(ranks, 2, NULL);
 	check_table(a, "series.steps: host_data_ns host_other_ns line_compute_ns", "4 6 -\n");
-	analyzed_free(a);
 
 	test_steps_add_budget(&mixed[0], 0)->host.line_ns[HOST_DATA] = 3;
 	add_lines(&mixed[1], 0, 5, 4);
 	a = analyze_run(mixed, 2, NULL);
 	check_table(a, "series.steps: host_data_ns line_compute_ns line_device_gap_ns", "- 5 4\n");
-	analyzed_free(a);
 }
 
 /* Of one rank the whole says what the rank does, and does not hold it twice. */
@@ -222,7 +213,6 @@ TEST(a_run_of_one_rank_takes_its_steps_over)
 	assert_false(tscope_analysis_has(alone, series, TSCOPE_WHOLE_TRACE));
 	tscope_analysis_free(alone);
 	tscope_analysis_free(run);
-	analyzed_free(a);
 }
 
 TEST(every_allocation_of_a_run_may_fail)

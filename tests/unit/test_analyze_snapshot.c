@@ -90,7 +90,6 @@ TEST(facts)
 	/* The parts that other files work out are there, too. */
 	check_facts(a, "snapshot: reserved_bytes active_bytes requested_bytes trace_entry_count",
 		    "23068672 17825792 17000000 12");
-	analyzed_free(a);
 }
 
 TEST(tables_of_the_window)
@@ -129,7 +128,6 @@ TEST(tables_of_the_window)
 		    "0 11 1300000 17000000 17000000 23068672\n");
 	check_table(a, "snapshot.by_role: device role bytes count",
 		    "0 forward 14000000 2\n0 parameter 4000000 1\n");
-	analyzed_free(a);
 }
 
 TEST(sites)
@@ -166,7 +164,6 @@ TEST(sites)
 		    "train.py:20:main 6 5000000\ntrain.py:20:main 7 5000000\n"
 		    "train.py:20:main 8 5000000\ntrain.py:20:main 9 5000000\n"
 		    "train.py:20:main 10 5000000\ntrain.py:20:main 11 5000000\n");
-	analyzed_free(a);
 }
 
 /* Two of one bytes at the peak: more at the end first, then by name; "" is before others. */
@@ -194,7 +191,6 @@ TEST(the_order_of_sites)
 		    "0 d.py:1:f 9 9 - 0\n"
 		    "0 c.py:1:f 9 0 - 2\n");
 	check_facts(a, "snapshot: window_ns peak_time_ns peak_index", "- - 4");
-	analyzed_free(a);
 }
 
 /* Of a block from before the entries that was gone by the peak nothing is known: no row. */
@@ -208,7 +204,6 @@ TEST(what_was_gone_by_the_peak)
 
 	check_table(a, "snapshot.sites: site bytes", "a.py:1:f 10\n");
 	check_facts(a, "snapshot: peak_index live_at_peak_count", "1 1");
-	analyzed_free(a);
 }
 
 /* ---- what is not known -------------------------------------------------------------------- */
@@ -235,7 +230,6 @@ TEST(nothing_was_recorded)
 		    "active 17000000 17000000 -1\nallocated 17000000 17000000 -1\n"
 		    "reserved 23068672 23068672 -1\n");
 	check_table(a, "snapshot.timeline: index", "");
-	analyzed_free(a);
 }
 
 #define MISSING                                                                                    \
@@ -265,7 +259,6 @@ TEST(entries_are_missing)
 		check_doubt(a, "snapshot.never_freed_bytes", MISSING);
 		check_doubt(a, "snapshot.never_freed_count", MISSING);
 		check_doubt(a, "snapshot.alloc_count", NULL);
-		analyzed_free(a);
 	}
 }
 
@@ -280,7 +273,6 @@ TEST(a_retry_without_stacks_is_at_most_one)
 	check_facts(a, "snapshot: retry_count oom_count", "1 0");
 	check_doubt(a, "snapshot.retry_count",
 		    "at most: without stacks an empty_cache() before an allocation looks the same");
-	analyzed_free(a);
 }
 
 /* Device 1 has the peak, 40; the window spans both. */
@@ -306,7 +298,6 @@ TEST(two_devices)
 	check_facts(a, "snapshot: oom_count oom_device oom_size_bytes oom_time_ns", "2 0 1 9000");
 	check_table(a, "snapshot.sites: device bytes end_bytes freed_count",
 		    "0 30 30 0\n1 40 0 1\n");
-	analyzed_free(a);
 }
 
 /* ---- OOMs --------------------------------------------------------------------------------- */
@@ -351,7 +342,6 @@ TEST(an_oom)
 		"by "
 		"6.58 MiB with the pieces as they were (8.58 MiB asked - 2.00 MiB, the largest "
 		"piece)\n");
-	analyzed_free(a);
 }
 
 TEST(no_memory)

@@ -51,7 +51,6 @@ TEST(verdicts)
 			 cases[i].expandable, cases[i].split);
 		check_table(a, "snapshot.oom_remedies: remedy verdict", expected);
 		check_facts(a, "snapshot: oom_expandable_segments", cases[i].expandable);
-		analyzed_free(a);
 	}
 }
 
@@ -98,7 +97,6 @@ TEST(the_arithmetic)
 			 "%s\n",
 			 cases[i].expandable, cases[i].split, cases[i].peak);
 		check_table(a, "snapshot.oom_remedies: arithmetic", expected);
-		analyzed_free(a);
 	}
 }
 
@@ -172,7 +170,6 @@ TEST(what_was_lacking)
 			 cases[i].expandable, cases[i].split, cases[i].peak);
 		check_facts(a, "snapshot: oom_cause oom_driver_bytes", cases[i].facts);
 		check_table(a, "snapshot.oom_remedies: verdict arithmetic", expected);
-		analyzed_free(a);
 	}
 }
 
@@ -196,7 +193,6 @@ TEST(what_the_driver_is_asked_for)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_memory(cases[i].text, NULL);
 		check_facts(a, "snapshot: oom_driver_bytes", cases[i].driver_bytes);
-		analyzed_free(a);
 	}
 }
 
@@ -206,7 +202,6 @@ TEST(collection_is_in_use)
 		analyze_memory(FULL("garbage_collection_threshold: 0.8", 2147483648, 0), NULL);
 
 	check_table(a, "snapshot.oom_remedies: verdict", "no\nin_use\nno\nyes\n");
-	analyzed_free(a);
 }
 
 #define MISSING                                                                                    \
@@ -238,7 +233,6 @@ static void check_doubts(const char *text, const char *layout, const char *live)
 	check_doubt(a, "snapshot.oom_size_bytes", NULL);
 	check_facts(a, "snapshot: oom_cause oom_expandable_segments",
 		    layout ? "fragmentation perhaps" : "fragmentation likely");
-	analyzed_free(a);
 }
 
 TEST(an_oom_in_doubt)
@@ -291,7 +285,6 @@ TEST(for_a_private_pool)
 				"yes by up to 40.0 MiB (40.0 MiB that torch asks the driver for - "
 				"0 B left by it); 100 MiB free in all would have done in one "
 				"piece\n");
-		analyzed_free(a);
 	}
 }
 
@@ -310,5 +303,4 @@ TEST(the_last_of_many)
 	check_table(a, "snapshot.oom_remedies: oom",
 		    "2\n2\n2\n2\n3\n3\n3\n3\n4\n4\n4\n4\n5\n5\n5\n5\n"
 		    "6\n6\n6\n6\n7\n7\n7\n7\n8\n8\n8\n8\n9\n9\n9\n9\n");
-	analyzed_free(a);
 }

@@ -55,7 +55,6 @@ TEST(innermost_of_the_users)
 		    "cudaLaunchKernel launch - - 1 5 host - 0.333333\n");
 	check_facts(a, "sources: function_count device_ns outside_ns host_ns host_outside_ns",
 		    "2 55 5 1000 550");
-	analyzed_free(a);
 }
 
 /*
@@ -86,7 +85,6 @@ TEST(threads_that_only_wait_are_in_no_function)
 		    "log.py(400): _busy_writer 500000000 0\n");
 	check_facts(a, "sources: function_count device_ns outside_ns unlinked_ns host_ns",
 		    "2 50 30 30 2000000000");
-	analyzed_free(a);
 }
 
 /*
@@ -125,7 +123,6 @@ TEST(whose_copies)
 		    "cudaLaunchKernel launch b.py(1): load - 1 5 -\n"
 		    "cudaMemcpyAsync memcpy a.py(1): load Net 1 5 -\n"
 		    "cudaMemcpyAsync memcpy b.py(1): load - 1 5 -\n");
-	analyzed_free(a);
 }
 
 /* An operator that begins before the step launches 10 ns in it: it did so no time that counts. */
@@ -143,7 +140,6 @@ TEST(called_before_the_step)
 	check_table(a, "sources.callers: name kind source count ns time_of",
 		    "aten::early operator a.py(1): f - 10 device\n"
 		    "cudaLaunchKernel launch a.py(1): f 1 5 host\n");
-	analyzed_free(a);
 }
 
 TEST(no_frames)
@@ -153,5 +149,4 @@ TEST(no_frames)
 	test_op(t, "aten::mm", 1, 0, 100);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "sources: function_count host_ns", "- -");
-	analyzed_free(a);
 }

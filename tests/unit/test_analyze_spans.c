@@ -17,7 +17,6 @@ TEST(nested_annotations)
 	check_facts(a, "spans: count name_count", "4 2");
 	check_table(a, "spans.by_name: name count total_ns self_ns mean_ns",
 		    "outer 2 150 115 75\ninner 2 35 35 18\n");
-	analyzed_free(a);
 }
 
 /* f [0, 100) calls itself [10, 60) and again [20, 30): its whole time is 100, not 160. */
@@ -31,7 +30,6 @@ TEST(recursion_is_not_counted_twice)
 	test_annotation(t, "f", 1, 20, 10);
 	struct analyzed *a = analyze(t);
 	check_table(a, "spans.by_name: name count total_ns self_ns", "f 3 100 90\ng 1 20 10\n");
-	analyzed_free(a);
 }
 
 TEST(step_markers_are_one_name)
@@ -45,7 +43,6 @@ TEST(step_markers_are_one_name)
 	check_facts(a, "spans: count name_count", "3 2");
 	check_table(a, "spans.by_name: name count total_ns self_ns",
 		    "ProfilerStep#* 2 250 240\nOptimizer.step#SGD.step 1 10 10\n");
-	analyzed_free(a);
 }
 
 /* alpha [0, 10), beta [5, 15): each lasts 10, and 5 of alpha's are beta's. */
@@ -57,7 +54,6 @@ TEST(crossing_slices)
 	test_span(t, "", "beta", 1, 5, 10);
 	struct analyzed *a = analyze(t);
 	check_table(a, "spans.by_name: name total_ns self_ns", "alpha 10 5\nbeta 10 10\n");
-	analyzed_free(a);
 }
 
 TEST(without_annotations)
@@ -68,5 +64,4 @@ TEST(without_annotations)
 	struct analyzed *a = analyze(t);
 	check_facts(a, "spans: count name_count", "0 0");
 	check_table(a, "spans.by_name: name", "");
-	analyzed_free(a);
 }

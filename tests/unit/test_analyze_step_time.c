@@ -45,7 +45,6 @@ TEST(statistics_of_unmarked_steps)
 	check_facts(a, "step_time: mean_ns p50_ns p95_ns p99_ns min_ns max_ns spike_count",
 		    "250 250 386 398 100 401 0");
 	check_facts(a, "step_time: cv p95_p50_ratio", "0.448108 1.5434");
-	analyzed_free(a);
 }
 
 TEST(the_mean_is_rounded_half_up)
@@ -54,7 +53,6 @@ TEST(the_mean_is_rounded_half_up)
 	struct analyzed *a = analyze_steps(walls_ns, 2, 0);
 
 	check_facts(a, "step_time: mean_ns p50_ns", "101 101");
-	analyzed_free(a);
 }
 
 TEST(where_all_steps_are_marked_there_is_no_figure)
@@ -67,7 +65,6 @@ TEST(where_all_steps_are_marked_there_is_no_figure)
 	check_facts(a, "step_time: phase.data_ns phase.data_ratio trend_ns_per_step", "- - -");
 	check_facts(a, "budget: wall_total_ns compute_total_ns", "- -");
 	check_table(a, "step_time.slow: step", "");
-	analyzed_free(a);
 }
 
 TEST(a_spike_towers_above_those_before_it)
@@ -91,7 +88,6 @@ TEST(a_spike_towers_above_those_before_it)
 			analyze_steps(cases[i].walls_ns, TSI_COUNT_OF(cases[i].walls_ns), 0);
 		check_facts(a, "step_time: spike_count", cases[i].spikes[0] ? "1" : "0");
 		check_table(a, "step_time.slow: step", cases[i].spikes);
-		analyzed_free(a);
 	}
 }
 
@@ -107,7 +103,6 @@ TEST(only_twelve_steps_are_looked_back_at)
 	struct analyzed *a = analyze_steps(walls_ns, TSI_COUNT_OF(walls_ns), 0);
 
 	check_table(a, "step_time.slow: step", "");
-	analyzed_free(a);
 }
 
 TEST(a_slow_step_says_what_grew)
@@ -117,7 +112,6 @@ TEST(a_slow_step_says_what_grew)
 
 	/* 250 ns of device_gap, and 50 in the median step */
 	check_table(a, "step_time.slow: step wall_ns grew grew_ns", "8 300 device_gap 200\n");
-	analyzed_free(a);
 }
 
 static struct analyzed *analyze_text(const char *text)
@@ -149,7 +143,6 @@ TEST(phases_are_means_over_all_steps)
 		    "comm 0 0\n"
 		    "alpha 10 0.0996678\n"
 		    "zeta 10 0.0996678\n");
-	analyzed_free(a);
 }
 
 TEST(of_no_time_nothing_is_a_part)
@@ -160,7 +153,6 @@ TEST(of_no_time_nothing_is_a_part)
 	check_facts(a, "step_time: cv p95_p50_ratio steps_per_second phase.forward_ratio",
 		    "- - - -");
 	check_table(a, "step_time.phases: phase mean_ns ratio", "forward 0 -\n");
-	analyzed_free(a);
 }
 
 TEST(of_one_step_there_is_no_trend)
@@ -168,7 +160,6 @@ TEST(of_one_step_there_is_no_trend)
 	struct analyzed *a = analyze_text("7 forward=50\n");
 
 	check_facts(a, "step_time: count mean_ns cv spike_count trend_ns_per_step", "1 50 0 0 -");
-	analyzed_free(a);
 }
 
 TEST(without_a_budget_a_phase_grew)
@@ -198,7 +189,6 @@ TEST(without_a_budget_a_phase_grew)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct analyzed *a = analyze_text(cases[i].text);
 		check_table(a, "step_time.slow: step wall_ns grew grew_ns", cases[i].slow);
-		analyzed_free(a);
 	}
 }
 
@@ -226,7 +216,6 @@ TEST(a_budget_says_more_than_phases)
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
 	check_table(a, "step_time.slow: step wall_ns grew grew_ns", "8 300 device_gap 200\n");
-	analyzed_free(a);
 }
 
 TEST(a_budget_that_does_not_count_says_nothing)
@@ -235,7 +224,6 @@ TEST(a_budget_that_does_not_count_says_nothing)
 	struct analyzed *a = analyze_rank(&steps, NULL);
 
 	check_table(a, "step_time.slow: step wall_ns grew grew_ns", "8 300 forward 200\n");
-	analyzed_free(a);
 }
 
 TEST(a_run_is_as_slow_as_its_slowest_rank)
@@ -247,7 +235,6 @@ TEST(a_run_is_as_slow_as_its_slowest_rank)
 	/* 100 of the first, 70 of the second; step 3 is not known of both */
 	check_facts(a, "step_time: count mean_ns min_ns max_ns phase.forward_ns", "2 85 70 100 80");
 	check_table(a, "step_time.phases: phase mean_ns", "forward 80\nsave 5\n");
-	analyzed_free(a);
 }
 
 TEST(memory_may_end_anywhere)
@@ -281,7 +268,6 @@ static void check_phase_doubt(int64_t unknown_ns, const char *doubt)
 	check_doubt(a, "step_time.phase.optimizer_ratio", doubt);
 	check_doubt(a, "step_time.phase.data_ratio", NULL);
 	check_facts(a, "step_time: phase.forward_ns", "90");
-	analyzed_free(a);
 }
 
 /* 10 of 100 ns may be of unknown phase, 11 of 101 may not. */

@@ -49,7 +49,6 @@ TEST(workloads_are_named)
 		test_span(t, cases[i].category, cases[i].name, 1, 40, 20);
 		struct analyzed *a = analyze(t);
 		check_facts(a, "steps: workload", cases[i].workload);
-		analyzed_free(a);
 	}
 }
 
@@ -72,7 +71,6 @@ TEST(every_step_has_its_row)
 		    "sync_stall_ns launch_stall_ns device_gap_ns unattributed_ns data_ns other_ns",
 		    "60 0 0 0 0 57 13 70 - -\n"
 		    "10 0 0 0 0 7 3 180 - -\n");
-	analyzed_free(a);
 }
 
 /* Two steps; in the first three of four launches become a graph, which the second may replay. */
@@ -98,11 +96,9 @@ TEST(captures_are_no_steps)
 	check_facts(a, "step_time: mean_ns", "-");
 	check_facts(a, "launches: captured_count is_capture", "3 yes");
 	check_table(a, "steps.list: mark", "capture\ncapture\n");
-	analyzed_free(a);
 	a = analyze(captured(true));
 	check_facts(a, "launches: captured_count is_capture", "3 -");
 	check_table(a, "steps.list: mark", "\nincomplete\n");
-	analyzed_free(a);
 }
 
 TEST(without_devices_the_host_lines_are_there)
@@ -116,7 +112,6 @@ TEST(without_devices_the_host_lines_are_there)
 		    "steps.list: device_events compute_ns unattributed_ns data_ns forward_ns "
 		    "backward_ns optimizer_ns comm_ns other_ns",
 		    "0 - - 0 30 0 0 0 70\n");
-	analyzed_free(a);
 }
 
 TEST(rows_may_be_limited)
@@ -129,7 +124,6 @@ TEST(rows_may_be_limited)
 			 TSCOPE_OK);
 	check_table(a, "steps.list: step", "1\n");
 	check_facts(a, "steps: count", "2");
-	analyzed_free(a);
 }
 
 static size_t analyzer_named(const char *id)
@@ -160,7 +154,6 @@ TEST(sheets_exist_for_what_was_computed)
 	assert_int_equal(tscope_analysis_row_count(a, steps, 99, TSCOPE_WHOLE_TRACE), 0);
 	assert_int_equal(tscope_analysis_cell(a, steps, 0, TSCOPE_WHOLE_TRACE, 2, 0).kind,
 			 TSCOPE_VALUE_ABSENT);
-	analyzed_free(analyzed);
 }
 
 TEST(devices_are_told_by_index)
@@ -175,7 +168,6 @@ TEST(devices_are_told_by_index)
 	assert_int_equal(tscope_analysis_device_ordinal(a, 2), -1);
 	assert_string_equal(tscope_analysis_device_name(a, 0), "");
 	assert_string_equal(tscope_analysis_device_name(a, 9), "");
-	analyzed_free(analyzed);
 }
 
 TEST(facts_are_found_by_id)
@@ -195,7 +187,6 @@ TEST(facts_are_found_by_id)
 	assert_int_equal(unit, TSCOPE_UNIT_NS);
 	for (size_t i = 0; i < TSI_COUNT_OF(unknown); i++)
 		assert_false(tscope_analysis_find(a, unknown[i], &value, &unit));
-	analyzed_free(analyzed);
 }
 
 TEST(every_allocation_may_fail)
@@ -203,5 +194,4 @@ TEST(every_allocation_may_fail)
 	struct analyzed *a = analyze(two_steps());
 
 	sweep_trace(a->trace, a->timeline, NULL, 10);
-	analyzed_free(a);
 }

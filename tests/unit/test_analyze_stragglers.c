@@ -105,26 +105,15 @@ static char *world_of(const struct plan *plans, size_t rank_count, size_t step_c
 }
 
 /* What is said of ranks with such plans. */
-struct outcome {
-	struct test_world *world;
-	struct analyzed *analyzed;
-};
-
-static struct outcome analyze_plans(const struct plan *plans, size_t rank_count, size_t step_count,
-				    const struct tscope_analysis_options *options)
+static struct analyzed *analyze_plans(const struct plan *plans, size_t rank_count,
+				      size_t step_count,
+				      const struct tscope_analysis_options *options)
 {
 	char *text = world_of(plans, rank_count, step_count);
-	struct outcome outcome = { .world = test_world(text) };
+	struct test_world *w = test_world(text);
 
-	outcome.analyzed = analyze_world(outcome.world, options);
 	free(text);
-	return outcome;
-}
-
-static void outcome_free(struct outcome *outcome)
-{
-	analyzed_free(outcome->analyzed);
-	test_world_free(outcome->world);
+	return analyze_world(w, options);
 }
 
 /* ---- who ---- */
@@ -137,29 +126,27 @@ TEST(a_rank_that_computes_longer)
 		{ .compute_ns = 100, .gap_ns = 20 },
 		{ .compute_ns = 80, .gap_ns = 20 },
 	};
-	struct outcome o = analyze_plans(plans, 4, 10, NULL);
+	struct analyzed *a = analyze_plans(plans, 4, 10, NULL);
 
 	/* Compute 100 by 80, more than local time's 120 by 100; replayed, all steps end 20 sooner. */
-	check_table(o.analyzed, "distributed.slow_ranks: rank excess_ratio gain_ns basis",
+	check_table(a, "distributed.slow_ranks: rank excess_ratio gain_ns basis",
 		    "2 0.25 20 compute\n");
-	check_facts(o.analyzed, "distributed: slow_gain_ns slow_gain_ratio slow_gain_is_simulated",
+	check_facts(a, "distributed: slow_gain_ns slow_gain_ratio slow_gain_is_simulated",
 		    "20 0.153846 yes");
 	check_facts(
-		o.analyzed,
-		"stragglers: slow_rank_count worst_rank excess_ns_per_step excess_ratio skew_ns",
+		a, "stragglers: slow_rank_count worst_rank excess_ns_per_step excess_ratio skew_ns",
 		"1 2 20 0.2 20");
-	check_table(o.analyzed,
+	check_table(a,
 		    "stragglers.causes: rank line excess_ns_per_step line_excess_ns_per_step "
 		    "excess_ratio",
 		    "2 compute 20 20 0.2\n");
 	check_table(
-		o.analyzed, "stragglers.lines: line rank_ns others_ns excess_ns",
+		a, "stragglers.lines: line rank_ns others_ns excess_ns",
 		"compute 100 80 20\nexposed_comm 0 0 0\nexposed_copy 0 0 0\ndata_stall 0 0 0\n"
 		"sync_stall 0 0 0\nlaunch_stall 0 0 0\ndevice_gap 20 20 0\nunattributed 0 0 0\n");
 	/* The others' medians: of 100 100 120, so 100; of the late one 100 as well. */
-	check_table(o.analyzed, "stragglers.ranks: rank local_ns excess_ratio",
+	check_table(a, "stragglers.ranks: rank local_ns excess_ratio",
 		    "0 100 0\n1 100 0\n2 120 0.2\n3 100 0\n");
-	outcome_free(&o);
 }
 
 /* Its kernels are as fast as all others': only its own time shows it. */
@@ -171,13 +158,12 @@ TEST(a_rank_that_is_late_otherwise)
 		{ .compute_ns = 80, .data_ns = 20 },
 		{ .compute_ns = 80, .data_ns = 20 },
 	};
-	struct outcome o = analyze_plans(plans, 4, 10, NULL);
+	struct analyzed *a = analyze_plans(plans, 4, 10, NULL);
 
-	check_table(o.analyzed, "distributed.slow_ranks: rank excess_ratio gain_ns basis",
+	check_table(a, "distributed.slow_ranks: rank excess_ratio gain_ns basis",
 		    "1 0.1 10 local_time\n");
-	check_table(o.analyzed, "stragglers.causes: late_ns before", "10 all_reduce #1\n");
-	check_table(o.analyzed, "distributed.ranks: excess_ratio p_value", "0 1\n0 1\n0 1\n0 1\n");
-	outcome_free(&o);
+	check_table(a, "stragglers.causes: late_ns before", "10 all_reduce #1\n");
+	check_table(a, "distributed.ranks: excess_ratio p_value", "0 1\n0 1\n0 1\n0 1\n");
 }
 
 /* 30 of 100 ns of compute are named, though they are 0.5 % of the step. */
@@ -187,10 +173,9 @@ TEST(a_small_gain_is_a_gain)
 
 	late.compute_ns = 130;
 	struct plan plans[] = { usual, usual, late, usual };
-	struct outcome o = analyze_plans(plans, 4, 30, NULL);
+	struct analyzed *a = analyze_plans(plans, 4, 30, NULL);
 
-	check_table(o.analyzed, "distributed.slow_ranks: rank excess_ratio gain_ns", "2 0.3 30\n");
-	outcome_free(&o);
+	check_table(a, "distributed.slow_ranks: rank excess_ratio gain_ns", "2 0.3 30\n");
 }
 
 TEST(nobody_is_named)
@@ -215,12 +200,11 @@ TEST(nobody_is_named)
 
 		for (size_t rank = 0; rank < 4; rank++)
 			plans[rank].compute_ns = cases[i].compute_ns[rank];
-		struct outcome o = analyze_plans(plans, 4, cases[i].step_count, &options);
-		check_table(o.analyzed, "distributed.slow_ranks: rank", "");
-		check_facts(o.analyzed, "stragglers: slow_rank_count cause worst_rank", "0 - -");
-		check_table(o.analyzed, "stragglers.causes: rank", "");
-		check_table(o.analyzed, "stragglers.lines: line", "");
-		outcome_free(&o);
+		struct analyzed *a = analyze_plans(plans, 4, cases[i].step_count, &options);
+		check_table(a, "distributed.slow_ranks: rank", "");
+		check_facts(a, "stragglers: slow_rank_count cause worst_rank", "0 - -");
+		check_table(a, "stragglers.causes: rank", "");
+		check_table(a, "stragglers.lines: line", "");
 	}
 }
 
@@ -231,10 +215,9 @@ TEST(the_least_excess_that_is_named)
 					     { .compute_ns = 1000 }, { .compute_ns = 1000 },
 					     { .compute_ns = 1000 }, { .compute_ns = 1000 },
 					     { .compute_ns = 1000 }, { .compute_ns = 1000 } };
-	struct outcome o = analyze_plans(plans, 8, 30, NULL);
+	struct analyzed *a = analyze_plans(plans, 8, 30, NULL);
 
-	check_table(o.analyzed, "stragglers.causes: rank excess_ratio", "1 0.048\n");
-	outcome_free(&o);
+	check_table(a, "stragglers.causes: rank excess_ratio", "1 0.048\n");
 }
 
 /* ---- why ---- */
@@ -313,13 +296,12 @@ TEST(causes)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct plan usual = { .compute_ns = 100, .kernels = USUAL };
 		struct plan plans[] = { usual, usual, cases[i].late, usual };
-		struct outcome o = analyze_plans(plans, 4, 10, NULL);
+		struct analyzed *a = analyze_plans(plans, 4, 10, NULL);
 		char expected[256];
 
 		snprintf(expected, sizeof(expected), "2 %s %s\n", cases[i].cause, cases[i].detail);
-		check_table(o.analyzed, "stragglers.causes: rank cause detail", expected);
-		check_facts(o.analyzed, "stragglers: cause", cases[i].cause);
-		outcome_free(&o);
+		check_table(a, "stragglers.causes: rank cause detail", expected);
+		check_facts(a, "stragglers: cause", cases[i].cause);
 	}
 }
 
@@ -351,14 +333,13 @@ TEST(places)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct plan usual = { .compute_ns = 100, .kernels = "place forward 150 0 1\n" };
 		struct plan plans[] = { usual, usual, cases[i].late, usual };
-		struct outcome o = analyze_plans(plans, 4, 10, NULL);
+		struct analyzed *a = analyze_plans(plans, 4, 10, NULL);
 
-		check_table(o.analyzed,
+		check_table(a,
 			    "stragglers.causes: rank cause place place_ns others_place_ns "
 			    "longest_ns longest_start_ns",
 			    cases[i].expected);
-		check_table(o.analyzed, "stragglers.hold_ups: rank", "");
-		outcome_free(&o);
+		check_table(a, "stragglers.hold_ups: rank", "");
 	}
 }
 
@@ -371,14 +352,13 @@ TEST(who_held_the_others_up)
 		{ .compute_ns = 100, .launch_ns = 25, .kernels = "place save 48 9 30\n" },
 		{ .compute_ns = 88 },
 	};
-	struct outcome o = analyze_plans(plans, 4, 2, NULL);
+	struct analyzed *a = analyze_plans(plans, 4, 2, NULL);
 
-	check_table(o.analyzed, "stragglers.causes: rank", "");
-	check_table(o.analyzed,
+	check_table(a, "stragglers.causes: rank", "");
+	check_table(a,
 		    "stragglers.hold_ups: rank steps step_count of most_ns excess_ns_per_step "
 		    "place longest_ns longest_start_ns",
 		    "2 0-1 2 2 19 19 save 30 9\n");
-	outcome_free(&o);
 }
 
 /* Of two ranks the faster is usual; the host of the other waits in item for its device. */
@@ -388,10 +368,9 @@ TEST(who_of_two_held_the_other_up)
 		{ .compute_ns = 100 },
 		{ .compute_ns = 130, .kernels = "place item 60 9 30\n" },
 	};
-	struct outcome o = analyze_plans(plans, 2, 2, NULL);
+	struct analyzed *a = analyze_plans(plans, 2, 2, NULL);
 
-	check_table(o.analyzed, "stragglers.hold_ups: rank step_count most_ns place", "1 2 30 -\n");
-	outcome_free(&o);
+	check_table(a, "stragglers.hold_ups: rank step_count most_ns place", "1 2 30 -\n");
 }
 
 /* A step counts from a quarter of its most lateness on: half is enough, 7 of 47 are not. */
@@ -414,13 +393,12 @@ TEST(in_which_steps_it_held_them_up)
 			  .first_ns = cases[i].first_ns },
 			{ .compute_ns = 88 },
 		};
-		struct outcome o = analyze_plans(plans, 4, 2, NULL);
+		struct analyzed *a = analyze_plans(plans, 4, 2, NULL);
 
-		check_table(o.analyzed,
+		check_table(a,
 			    "stragglers.hold_ups: rank steps step_count of most_ns "
 			    "excess_ns_per_step",
 			    cases[i].expected);
-		outcome_free(&o);
 	}
 }
 
@@ -440,10 +418,9 @@ TEST(kernels_that_are_hardly_longer)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct plan plans[] = { usual, usual, cases[i].late, usual };
-		struct outcome o = analyze_plans(plans, 4, 10, NULL);
+		struct analyzed *a = analyze_plans(plans, 4, 10, NULL);
 
-		check_facts(o.analyzed, "stragglers: cause", cases[i].cause);
-		outcome_free(&o);
+		check_facts(a, "stragglers: cause", cases[i].cause);
 	}
 }
 
@@ -455,14 +432,13 @@ TEST(two_late_ranks)
 		{ .compute_ns = 100 }, { .compute_ns = 100 }, { .compute_ns = 100, .data_ns = 30 },
 		{ .compute_ns = 100 }, { .compute_ns = 100 },
 	};
-	struct outcome o = analyze_plans(plans, 8, 20, NULL);
+	struct analyzed *a = analyze_plans(plans, 8, 20, NULL);
 
-	check_facts(o.analyzed, "stragglers: slow_rank_count cause worst_rank excess_ns_per_step",
+	check_facts(a, "stragglers: slow_rank_count cause worst_rank excess_ns_per_step",
 		    "2 slow_loader 5 30");
-	check_table(o.analyzed, "stragglers.causes: rank cause excess_ns_per_step",
+	check_table(a, "stragglers.causes: rank cause excess_ns_per_step",
 		    "1 unknown 10\n5 slow_loader 30\n");
-	check_table(o.analyzed, "stragglers.groups: kind", "");
-	outcome_free(&o);
+	check_table(a, "stragglers.groups: kind", "");
 }
 
 /* ---- groups ---- */
@@ -521,10 +497,9 @@ TEST(what_late_ranks_share)
 			plans[rank].head = cases[i].heads[rank];
 			plans[rank].compute_ns = strchr(cases[i].late, digit) ? 120 : 100;
 		}
-		struct outcome o = analyze_plans(plans, 8, 20, NULL);
-		check_table(o.analyzed, "stragglers.groups: kind name ranks late_count rank_count",
+		struct analyzed *a = analyze_plans(plans, 8, 20, NULL);
+		check_table(a, "stragglers.groups: kind name ranks late_count rank_count",
 			    cases[i].groups);
-		outcome_free(&o);
 	}
 }
 
@@ -535,12 +510,10 @@ TEST(heat_by_rank_and_step)
 	static const struct plan plans[] = { { .compute_ns = 100 },
 					     { .compute_ns = 100 },
 					     { .compute_ns = 125 } };
-	struct outcome o = analyze_plans(plans, 3, 2, NULL);
+	struct analyzed *a = analyze_plans(plans, 3, 2, NULL);
 
-	check_table(o.analyzed,
-		    "stragglers.heat: first_rank last_rank first_step last_step lateness_ratio",
+	check_table(a, "stragglers.heat: first_rank last_rank first_step last_step lateness_ratio",
 		    "0 0 0 0 0\n0 0 1 1 0\n1 1 0 0 0\n1 1 1 1 0\n2 2 0 0 0.25\n2 2 1 1 0.25\n");
-	outcome_free(&o);
 }
 
 /* Stages are not late because others have less to do. */
@@ -553,24 +526,23 @@ TEST(heat_of_stages)
 		{ .compute_ns = 240 },
 	};
 	struct tscope_analysis_options options = { .pipeline_stages = 2 };
-	struct outcome o = analyze_plans(plans, 4, 1, &options);
+	struct analyzed *a = analyze_plans(plans, 4, 1, &options);
 
 	/* The median of 200 and 240 is 220. */
-	check_table(o.analyzed, "stragglers.heat: first_rank lateness_ratio",
+	check_table(a, "stragglers.heat: first_rank lateness_ratio",
 		    "0 0\n1 0\n2 -0.0909091\n3 0.0909091\n");
-	check_facts(o.analyzed, "stragglers: skew_ns", "20");
-	outcome_free(&o);
+	check_facts(a, "stragglers: skew_ns", "20");
 }
 
 /* 130 steps in 64 blocks: 2.03 each, so that the last one ends with the last step. */
 TEST(many_steps_are_blocks)
 {
 	static const struct plan plans[] = { { .compute_ns = 100 }, { .compute_ns = 100 } };
-	struct outcome o = analyze_plans(plans, 2, 130, NULL);
+	struct analyzed *a = analyze_plans(plans, 2, 130, NULL);
 	size_t analyzer = tscope_analyzer_find("stragglers.heat"), heat, other;
 
 	assert_non_null(tscope_table_find("stragglers.heat", &other, &heat));
-	const struct tscope_analysis *analysis = o.analyzed->analysis;
+	const struct tscope_analysis *analysis = a->analysis;
 	assert_int_equal(tscope_analysis_row_count(analysis, analyzer, heat, TSCOPE_WHOLE_TRACE),
 			 2 * 64);
 	assert_int_equal(
@@ -579,7 +551,6 @@ TEST(many_steps_are_blocks)
 	assert_int_equal(
 		tscope_analysis_cell(analysis, analyzer, heat, TSCOPE_WHOLE_TRACE, 64, 0).integer,
 		1);
-	outcome_free(&o);
 }
 
 /* ---- edges ---- */
@@ -592,8 +563,6 @@ TEST(without_a_world_nothing_is_said)
 
 	check_facts(a, "stragglers: slow_rank_count cause skew_ns", "- - -");
 	check_table(a, "stragglers.ranks: rank", "");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Steps that do not count, or that one rank lacks, have no part in it. */
@@ -610,8 +579,6 @@ TEST(steps_that_count)
 	/* What nobody has said is device_gap: all of the steps 2 and 3, 200 ns of each rank. */
 	check_table(a, "stragglers.ranks: rank local_ns", "0 100\n1 100\n");
 	check_table(a, "stragglers.heat: first_rank first_step", "0 2\n0 3\n1 2\n1 3\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Records count a step that the trace does not: it has no local time to be trusted. */
@@ -624,8 +591,6 @@ TEST(steps_that_only_records_count)
 	struct analyzed *a = analyze_world(w, NULL);
 	check_facts(a, "distributed: n_steps", "2");
 	check_table(a, "stragglers.heat: first_rank first_step", "0 2\n1 2\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(absurd_times_do_not_overflow)
@@ -638,8 +603,6 @@ TEST(absurd_times_do_not_overflow)
 	struct analyzed *a = analyze_world(w, NULL);
 
 	check_facts(a, "stragglers: slow_rank_count", "1");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(memory_ends)
@@ -662,5 +625,4 @@ TEST(memory_ends)
 
 	free(text);
 	sweep_level(LEVEL_RUN, &scope, 100);
-	test_world_free(w);
 }

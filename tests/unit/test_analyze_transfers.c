@@ -107,8 +107,6 @@ TEST(figures_by_hand)
 	check_table(a, LINKS, "0-1 all_reduce 1000000 2 80000000 -\n");
 	check_table(a, "transfers.slow_links: ranks", "");
 	check_doubt(a, "transfers.transfer_ns", NULL);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* The shorter of a send and its receive; who waited is not known. */
@@ -130,8 +128,6 @@ TEST(sends)
 	check_table(a, "transfers.by_size: kind message_bytes mean_wait_ns transfer_ns slack_ns",
 		    "send_recv 4000 - 2000000 -\n");
 	check_table(a, LINKS, "0-1 send_recv 4000 1 2000000 -\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* A broadcast may leave its root early, and a barrier has no size. */
@@ -153,8 +149,6 @@ TEST(what_has_no_bandwidth)
 	check_table(a, BY_KIND, "barrier dp 2 - 1 - 7500000 5000000 - -\n");
 	check_table(a, BY_SIZE, "barrier 2 - - 1 7500000 5000000 5000000 - - -\n");
 	check_table(a, LINKS, "");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Rank 2 was not read: it may be the one that the others wait for. */
@@ -174,8 +168,6 @@ TEST(a_member_that_was_not_read)
 		    "groups may have ranks that were not read: waiting for these counts as "
 		    "transfer");
 	check_doubt(a, "transfers.count", NULL);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* The host says no bus bytes: 3 ÷ 2 of what each of 4 ranks has, in 20 ms. */
@@ -190,8 +182,6 @@ TEST(a_bus_that_nobody_says)
 
 	check_table(a, "transfers.by_size: algorithm_bytes_per_second bus_bytes_per_second",
 		    "50000 75000\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(without_transfers)
@@ -202,8 +192,6 @@ TEST(without_transfers)
 
 	check_facts(a, ALL, "- - - - - - - 2");
 	check_table(a, "transfers.by_kind: kind", "");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Groups of one name share a row, whoever is in them; sizes of one dtype do. */
@@ -227,8 +215,6 @@ TEST(what_shares_a_row)
 		    "Half yes 4 42500000\nFloat yes 2 20000000\n");
 	/* The first step does not count. */
 	check_facts(a, "transfers: mean_exposed_wait_ns mean_exposed_transfer_ns", "0 50000000");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 TEST(a_host_beside_a_device)
@@ -244,8 +230,6 @@ TEST(a_host_beside_a_device)
 	struct analyzed *a = analyze_world(w, NULL);
 
 	check_table(a, "transfers.by_size: on_host count", "no 1\nyes 1\n");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* ---- links ---- */
@@ -307,8 +291,6 @@ TEST(a_slow_link)
 		    "dp 1, 5 all_reduce inter_node 8000000 0.5 6.0343e-09 5000000 5.33333e+08\n");
 	/* Every step: (3 × 2 × 10 + 2 × 15) ÷ 8. */
 	check_facts(a, "transfers: mean_exposed_wait_ns mean_exposed_transfer_ns", "0 11250000");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Rank 5 comes late: rank 1 waits for it, and the transfer is like the others'. */
@@ -326,8 +308,6 @@ TEST(a_slow_rank_is_no_slow_link)
 	/* 20 ms of one of 8 ranks. */
 	check_facts(a, "transfers: mean_exposed_wait_ns mean_exposed_transfer_ns",
 		    "2500000 10000000");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* ---- texts and limits ---- */
@@ -350,8 +330,6 @@ TEST(many_ranks_have_a_short_text)
 
 	assert_int_equal(links.row_count, 1);
 	assert_string_equal(ranks, "0, 2, ..., 798");
-	analyzed_free(a);
-	test_world_free(w);
 	free(text.bytes);
 }
 
@@ -364,5 +342,4 @@ TEST(memory_ends)
 	struct test_world *w = paced_world(&pace);
 
 	sweep_world("transfers", w, 16);
-	test_world_free(w);
 }

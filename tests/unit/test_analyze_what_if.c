@@ -56,8 +56,6 @@ TEST(test_late_rank)
 	check_table(a, "what_if.ranks: rank step_ns gain_ns", "1 800 200\n0 1000 0\n2 1000 0\n");
 	check_reliability(a, "what_if", NULL);
 	check_doubt(a, "what_if.no_straggler_gain_ns", NULL);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -90,8 +88,6 @@ TEST(test_median)
 
 	check_facts(a, "what_if: simulated_step_ns no_straggler_step_ns no_straggler_gain_ns",
 		    "933 650 283");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -133,8 +129,6 @@ TEST(test_turns)
 	check_doubt(a, "what_if.balanced_step_ns",
 		    "steps would be longer with the mean of all ranks' work: ranks do other "
 		    "things, or wait for what traces do not show");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Steps of 1 ms in which a rank works, is late to launch, reduces within 50 us and works again. */
@@ -183,8 +177,6 @@ TEST(test_barrier)
 			    "no_straggler_step_ns no_straggler_gain_ns straggler_rank",
 			    cases[i].facts);
 		check_facts(a, "cross_rank_path: length_ns", "1000000");
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -202,8 +194,6 @@ TEST(test_healthy)
 	struct analyzed *a = analyze_world(w, NULL);
 	check_facts(a, "what_if: no_straggler_gain_ns straggler_rank balanced_gain_ns", "0 - 0");
 	check_facts(a, "what_if: no_data_stall_step_ns no_data_stall_gain_ns", "1000 0");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -230,8 +220,6 @@ TEST(test_threshold)
 		struct test_world *w = test_world(text);
 		struct analyzed *a = analyze_world(w, NULL);
 		check_facts(a, "what_if: no_straggler_gain_ns straggler_rank", cases[i].expected);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -264,8 +252,6 @@ TEST(test_unread_member)
 				      "have kept the others waiting: this is an upper bound"
 				    : NULL);
 		check_doubt(a, "what_if.simulated_step_ns", NULL);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -306,8 +292,6 @@ TEST(test_doubt)
 		    "900 800 -0.111111");
 	check_reliability(a, "what_if",
 			  "the simulation of the unchanged run is off by more than 5 %");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /*
@@ -331,8 +315,6 @@ TEST(test_error_that_is_doubted)
 		check_facts(a, "what_if: step_ns simulated_step_ns simulation_error_ratio",
 			    cases[i].expected);
 		check_reliability(a, "what_if", cases[i].doubt);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -361,8 +343,6 @@ TEST(test_end_spread)
 			    "end_spread_ratio ideal_network_step_ns ideal_network_gain_ns",
 			    cases[i].expected);
 		check_reliability(a, "what_if", NULL);
-		analyzed_free(a);
-		test_world_free(w);
 	}
 }
 
@@ -394,8 +374,6 @@ TEST(test_gain_of_end_spread)
 		    "850 0.0588235 0 200");
 	check_doubt(a, "what_if.no_straggler_gain_ns", doubt);
 	check_doubt(a, "what_if.ideal_network_gain_ns", NULL);
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Nothing matches: nothing is said. */
@@ -409,8 +387,6 @@ TEST(test_no_world)
 	check_facts(a, "what_if: step_ns no_straggler_gain_ns balanced_gain_ns", "- - -");
 	check_facts(a, "parallel_efficiency: parallel_efficiency_ratio", "-");
 	check_facts(a, "cross_rank_path: length_ns step_count", "- -");
-	analyzed_free(a);
-	test_world_free(w);
 }
 
 /* Every analyzer of the run in turn, those of the replay among them. */
@@ -429,5 +405,4 @@ TEST(test_no_memory)
 	scope.replay_graph = graph;
 	sweep_level(LEVEL_RUN, &scope, 100);
 	tsi_replay_graph_free(graph);
-	test_world_free(w);
 }

@@ -315,6 +315,5 @@ TEST(nothing_is_guessed)
 		assert_in_range(w->world->match_count,
 				options ? common_count : common_count - (OPS - 1), common_count);
 		free(text);
-		test_world_free(w);
 	}
 }

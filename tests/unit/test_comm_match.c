@@ -144,7 +144,6 @@ TEST(what_a_match_says)
 	assert_true(match->is_synchronising);
 	assert_int_equal(w->world->members[0].wait_ns, 24);
 	assert_int_equal(w->world->members[1].wait_ns, 0);
-	test_world_free(w);
 
 	/* Who sends a broadcast need not wait for anybody. */
 	w = test_world_of_logs("rank 0\nbroadcast 10 50 group=g ranks=0,1\n"
@@ -156,7 +155,6 @@ TEST(what_a_match_says)
 	assert_int_equal(match->step, NO_NUMBER);
 	assert_false(match->is_synchronising);
 	assert_int_equal(w->world->members[0].wait_ns, 0);
-	test_world_free(w);
 }
 
 TEST(absurd_numbers)
@@ -195,6 +193,5 @@ TEST(out_of_memory)
 
 		assert_int_equal(test_stage(tsi_world_find_groups, w->world, NULL), TSCOPE_OK);
 		alloc_sweep_try(&sweep, test_stage(tsi_world_find_matches, w->world, &sweep.err));
-		test_world_free(w);
 	}
 }

@@ -62,7 +62,6 @@ TEST(ranks_on_nodes)
 		}
 		assert_string_equal(text + 1, cases[i].nodes);
 		assert_int_equal(w->world->node_count, cases[i].node_count);
-		test_world_free(w);
 	}
 }
 
@@ -73,6 +72,5 @@ TEST(out_of_memory)
 		struct test_world *w = test_world_of_logs("rank 0 node=a\nrank 1 node=b");
 
 		alloc_sweep_try(&sweep, test_stage(tsi_world_find_nodes, w->world, &sweep.err));
-		test_world_free(w);
 	}
 }

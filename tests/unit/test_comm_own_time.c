@@ -166,7 +166,6 @@ TEST(own_time_is_what_they_work)
 			}
 		}
 		assert_int_equal(most_own, job.sleeper);
-		test_world_free(w);
 		for (int rank = 0; rank < job.rank_count; rank++)
 			free(job.text[rank]);
 	}

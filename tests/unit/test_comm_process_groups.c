@@ -45,7 +45,6 @@ static void check_groups(struct test_world *w, const char *expected)
 	assert_int_equal(test_stage(tsi_world_find_groups, w->world, NULL), TSCOPE_OK);
 	add_groups(&text, w->world);
 	assert_string_equal(text.bytes, expected);
-	test_world_free(w);
 }
 
 struct group_case {
@@ -442,7 +441,6 @@ TEST(out_of_memory)
 
 			alloc_sweep_try(&sweep,
 					test_stage(tsi_world_find_groups, w->world, &sweep.err));
-			test_world_free(w);
 		}
 	}
 }

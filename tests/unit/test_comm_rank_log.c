@@ -317,7 +317,6 @@ TEST(points)
 			fail_msg("%s:\n%sinstead of\n%s", point_cases[i].what, text,
 				 point_cases[i].points);
 		check_points_hold_the_steps(&w->logs[0]);
-		test_world_free(w);
 	}
 }
 
@@ -429,7 +428,6 @@ TEST(windows_are_joined)
 	assert_int_equal(log.still.items[1].start_ns, 5400);
 	check_host(&log);
 	tsi_rank_log_deinit(&log);
-	test_world_free(w);
 }
 
 TEST(a_window_of_which_nothing_was_kept_changes_nothing)
@@ -440,7 +438,6 @@ TEST(a_window_of_which_nothing_was_kept_changes_nothing)
 	assert_int_equal(tsi_rank_log_append(&w->logs[0], &nothing, NULL), TSCOPE_OK);
 	assert_int_equal(w->logs[0].op_count, 2);
 	assert_true(w->logs[0].has_start);
-	test_world_free(w);
 }
 
 /* Adds a group of these members, listed or, with a stride, of the first and how many. */
@@ -602,7 +599,6 @@ TEST(every_allocation_may_fail)
 			status = find_points_again(&w->logs[0], &sweep.err);
 		alloc_sweep_check(&sweep, status);
 	}
-	test_world_free(w);
 }
 
 /* ---- hostile figures ---- */

@@ -53,7 +53,6 @@ static void check_changes(const char *text, const struct hand_change *changes, s
 	for (size_t i = 0; i < count; i++)
 		check_change(w, graph, &changes[i]);
 	tsi_replay_graph_free(graph);
-	test_world_free(w);
 }
 
 /*
@@ -283,7 +282,6 @@ TEST(test_tail)
 		for (size_t k = 0; k < TSI_COUNT_OF(cases[i].changes); k++)
 			check_change(w, graph, &cases[i].changes[k]);
 		tsi_replay_graph_free(graph);
-		test_world_free(w);
 	}
 }
 
@@ -388,7 +386,6 @@ TEST(test_step_in_standstill)
 	assert_int_equal(replay.step_ns, 400);
 	tsi_replay_deinit(&replay);
 	tsi_replay_graph_free(graph);
-	test_world_free(w);
 }
 
 /*
@@ -510,7 +507,6 @@ TEST(test_gap)
 	assert_int_equal(replay.points[w->logs[0].point_count - 1].time_ns, 300);
 	tsi_replay_deinit(&replay);
 	tsi_replay_graph_free(graph);
-	test_world_free(w);
 }
 
 /*

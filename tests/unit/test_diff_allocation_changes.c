@@ -58,7 +58,6 @@ TEST(test_sites)
 		    "0 peak.py:5 p grew 0 0 0 0 0 200 250 50\n"
 		    "0 m.py:3 moved moved 40 40 0 4 2 40 40 0\n"
 		    "0 same.py:4 s same 5 5 0 1 1 5 5 0\n");
-	compared_free(c);
 }
 
 TEST(test_places)
@@ -95,7 +94,6 @@ TEST(test_places)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_table(&c->result, few_columns, cases[i].sites);
-		compared_free(c);
 	}
 }
 
@@ -119,7 +117,6 @@ TEST(test_hostile_figures)
 	check_facts(&c->result,
 		    "allocation_changes: a_bytes b_bytes change_bytes peak_change_bytes site_count",
 		    "-1 " LOWEST " -9223372036854775807 " LOWEST " 4");
-	compared_free(c);
 }
 
 TEST(test_one_side)
@@ -132,15 +129,12 @@ TEST(test_one_side)
 	check_facts(&c->result, all_facts, "5 - - 7 - - 1 - -");
 	check_facts(&c->result, segment_facts, "- - -");
 	check_table(&c->result, few_columns, "");
-	compared_free(c);
 
 	c = compare("", snapshot);
 	check_facts(&c->result, all_facts, "- 5 - - 7 - - 1 -");
-	compared_free(c);
 
 	c = compare("", "");
 	check_facts(&c->result, all_facts, "- - - - - - - - -");
-	compared_free(c);
 }
 
 /* Snapshots without anything live, and one that does not know its peak. */
@@ -155,7 +149,6 @@ TEST(test_empty_and_doubts)
 	check_doubt(&c->result, "allocation_changes.a_peak_bytes", "entries are lost");
 	check_doubt(&c->result, "allocation_changes.b_peak_bytes", NULL);
 	check_doubt(&c->result, "allocation_changes.peak_change_bytes", "entries are lost");
-	compared_free(c);
 }
 
 TEST(test_segments)
@@ -191,7 +184,6 @@ TEST(test_segments)
 		struct compared *c = compare(cases[i].a, cases[i].b);
 		check_facts(&c->result, segment_facts, cases[i].counts);
 		check_table(&c->result, segment_columns, cases[i].segments);
-		compared_free(c);
 	}
 }
 
@@ -203,5 +195,4 @@ TEST(test_allocations)
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
 	sweep_analyzer("allocation_changes", &scope, 4); /* sites and segments, and both tables */
-	compared_free(c);
 }

@@ -215,7 +215,6 @@ static void check_rows(const struct list_case *cases, size_t count)
 		check_table(&c->result,
 			    "fact_changes.list: fact per_step a b difference ratio verdict",
 			    cases[i].rows);
-		compared_free(c);
 	}
 }
 
@@ -340,7 +339,6 @@ TEST(a_change_the_other_way_has_no_p_value)
 		    "step_time.mean_ns no_change -\n"
 		    "step_time.p50_ns no_change -\n"
 		    "step_time.steps_per_second no_change -\n");
-	compared_free(c);
 }
 
 /*
@@ -364,7 +362,6 @@ TEST(mean_and_median_are_judged_each_by_itself)
 	check_table(&c->result, "fact_changes.list: fact difference verdict",
 		    "step_time.mean_ns 21 no_change\n"
 		    "step_time.p50_ns -10 changed\n");
-	compared_free(c);
 }
 
 TEST(parts_shares_and_memory_are_tested)
@@ -429,7 +426,6 @@ TEST(figures_in_doubt_are_not_tested)
 	check_table(&c->result, "fact_changes.list: fact verdict a_doubt b_doubt",
 		    "snapshot.segment_count same - cut short\n"
 		    "snapshot.block_count not_tested - cut short\n");
-	compared_free(c);
 }
 
 /*
@@ -457,7 +453,6 @@ TEST(figures_of_the_lowest_rank_are_judged_by_it)
 		    "budget.wall_total_ns not_tested\n"
 		    "budget.step_count same\n"
 		    "efficiency.mean_wall_ns undecided\n");
-	compared_free(c);
 }
 
 TEST(all_is_counted)
@@ -481,5 +476,4 @@ TEST(all_is_counted)
 		    "snapshot.retry_count count -\n"
 		    "snapshot.oom_count count -\n"
 		    "kernels.name_count count -\n");
-	compared_free(c);
 }

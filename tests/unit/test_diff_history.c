@@ -36,7 +36,6 @@ TEST(rows_and_changes_are_listed)
 	check_table(&result, "history.changes: figure run path before after ratio p_value",
 		    "step_ns 6 slow 100 103 0.03 0\n");
 	tscope_analysis_free(result.analysis);
-	compared_free(c);
 }
 
 /*
@@ -63,7 +62,6 @@ TEST(a_run_has_an_interval)
 	assert_true(a.mfu.real > 0.49 && a.mfu.real < 0.51);
 	assert_int_equal(b.reach_ns.kind, TSCOPE_VALUE_ABSENT);
 	assert_int_equal(b.exposed_comm_ns.kind, TSCOPE_VALUE_ABSENT);
-	compared_free(c);
 }
 
 TEST(two_runs_have_no_history)
@@ -72,5 +70,4 @@ TEST(two_runs_have_no_history)
 
 	check_facts(&c->result, "history: run_count change_count", "- -");
 	check_table(&c->result, "history.runs: run", "");
-	compared_free(c);
 }

@@ -134,7 +134,6 @@ TEST(every_kind_of_change)
 		    "replaced_count slower_count faster_count more_calls_count fewer_calls_count "
 		    "is_cut",
 		    "7 8 5 1 1 1 1 1 1 0 no");
-	compared_free(c);
 }
 
 TEST(against_itself_nothing_changed)
@@ -159,7 +158,6 @@ TEST(against_itself_nothing_changed)
 			size_t verdict = tsi_table_column(&list, "verdict");
 			assert_string_equal(tsi_table_cell(&list, row, verdict).text, "same");
 		}
-		compared_free(c);
 	}
 }
 
@@ -175,7 +173,6 @@ static void check_cases(const struct pair_case *cases, size_t count)
 		check_table(&c->result,
 			    "kernel_changes.list: change matched_by name change_ns verdict",
 			    cases[i].expected);
-		compared_free(c);
 	}
 }
 
@@ -289,7 +286,6 @@ TEST(sides_that_tell_less)
 	struct compared *c = compare_kernels(&cases[1].a, &cases[1].b);
 	check_facts(&c->result, "kernel_changes: a_count b_count new_count gone_count is_cut",
 		    "1 1 0 1 yes");
-	compared_free(c);
 }
 
 TEST(launchers)
@@ -321,7 +317,6 @@ static double p_value_of(const struct side *a, const struct side *b)
 	struct table_view list = tsi_lookup_table(c->result.analysis, "kernel_changes.list");
 	double p_value = tsi_table_cell(&list, 0, tsi_table_column(&list, "p_value")).real;
 
-	compared_free(c);
 	return p_value;
 }
 
@@ -350,7 +345,6 @@ TEST(steps_count_but_not_their_kernels)
 
 	check_table(&c->result, "kernel_changes.list: change a_calls_per_step a_step_ns",
 		    "same 2 100\n");
-	compared_free(c);
 }
 
 /* All steps of A are marked, and of all is told: per step, and neither calls nor times compared. */
@@ -365,7 +359,6 @@ TEST(no_step_counts)
 	check_table(&c->result,
 		    "kernel_changes.list: change a_calls_per_step a_step_ns b_step_ns verdict",
 		    "cannot_tell 2 200 1000 not_tested\n");
-	compared_free(c);
 }
 
 /*
@@ -387,18 +380,15 @@ TEST(calls_before_the_capture)
 
 	check_table(&c->result, "kernel_changes.list: change name",
 		    "cannot_tell k\nmore_calls m\n");
-	compared_free(c);
 	c = compare(b, a);
 	check_table(&c->result, "kernel_changes.list: change name",
 		    "cannot_tell k\nfewer_calls m\n");
-	compared_free(c);
 	c = compare(
 		"steps.counted_count 1\nkernels.count 10\n"
 		"kernels.by_name name=m count=10 counted=10 counted_ns=1 counted_unlinked=10\n",
 		"steps.counted_count 1\nkernels.count 11\n"
 		"kernels.by_name name=m count=11 counted=11 counted_ns=1 counted_unlinked=11\n");
 	check_table(&c->result, "kernel_changes.list: change name", "more_calls m\n");
-	compared_free(c);
 }
 
 /* Of several operators that with the most time is the launcher. */
@@ -414,7 +404,6 @@ TEST(launcher_of_most_time)
 			"kernels.by_launcher name=n operator=aten::mm counted=1 counted_ns=40\n");
 
 	check_table(&c->result, "kernel_changes.list: change launcher", "replaced aten::mm\n");
-	compared_free(c);
 }
 
 /* ---- ranks ---- */
@@ -446,7 +435,6 @@ static void check_ranks(const struct rank_case *cases, size_t count)
 		check_table(&c->result,
 			    "kernel_changes.list: change name a_step_ns b_step_ns verdict",
 			    cases[i].list);
-		compared_free(c);
 	}
 }
 
@@ -521,11 +509,9 @@ TEST(sides_without_kernels)
 	struct compared *c = compare(none, none);
 
 	check_facts(&c->result, "kernel_changes: a_count is_cut", "- -");
-	compared_free(c);
 	c = compare(empty, empty);
 	check_facts(&c->result, "kernel_changes: a_count b_count new_count is_cut", "0 0 0 no");
 	check_table(&c->result, "kernel_changes.list: name", "");
-	compared_free(c);
 }
 
 /* Figures that no honest report has: no crash, and the rows that can be read are there. */
@@ -548,7 +534,6 @@ TEST(hostile_reports)
 		    "kernel_changes.list: change name a_name a_step_ns b_step_ns change_ns",
 		    "fewer_calls k_2 k + k_1 9223372036854775807 0 -9223372036854775807\n"
 		    "new  - 0 0 0\n");
-	compared_free(c);
 }
 
 TEST(every_allocation_may_fail)
@@ -557,7 +542,6 @@ TEST(every_allocation_may_fail)
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
 	sweep_level(LEVEL_DIFF, &scope, 30);
-	compared_free(c);
 }
 
 /* 2 steps each: gemm has 40 + 20 ns of A and 90 of B a step, by other names; norm is as it was. */
@@ -582,5 +566,4 @@ TEST(kernels_are_summed_by_what_they_compute)
 		    "b_step_ns change_ns",
 		    "gemm 2 1 60 90 30\n"
 		    "norm 2 2 10 10 0\n");
-	compared_free(c);
 }

@@ -69,7 +69,6 @@ TEST(self_and_device_time)
 		    "operator_changes: a_count b_count matched_count new_count gone_count "
 		    "replaced_count slower_count faster_count unclear_count is_cut",
 		    "3 4 3 1 0 0 0 1 0 no");
-	compared_free(c);
 }
 
 /* Of the whole timeline where the steps that count are not told: 30 self and 80 device ns ÷ 2. */
@@ -86,7 +85,6 @@ TEST(an_older_report)
 		    "cannot_tell aten::mm 2 15 8 40 not_tested\n"
 		    "new aten::add 0 0 - 0 only_b\n"
 		    "new Torch-Compiled Region: 0/0 0 0 - 0 only_b\n");
-	compared_free(c);
 }
 
 /* A report of a version that did not keep how device time differs: only the host's is tested. */
@@ -103,7 +101,6 @@ TEST(device_time_without_its_deviation)
 		    "new aten::add only_b -\n"
 		    "new AddBackward0 only_b only_b\n"
 		    "new Torch-Compiled Region: 1/0 only_b -\n");
-	compared_free(c);
 }
 
 /* Two ranks: the device time of communication is waiting for the other one. */
@@ -119,11 +116,9 @@ TEST(waiting_of_operators_is_not_tested)
 
 	check_table(&c->result, "operator_changes.list: change name verdict device_verdict",
 		    "cannot_tell c10d::allreduce_ same not_tested\n");
-	compared_free(c);
 	c = compare(RANK("20000"), RANK("40000"));
 	check_table(&c->result, "operator_changes.list: change name verdict device_verdict",
 		    "slower c10d::allreduce_ same changed\n");
-	compared_free(c);
 #undef RANK
 }
 
@@ -133,5 +128,4 @@ TEST(sides_without_operators)
 
 	check_facts(&c->result, "operator_changes: a_count is_cut", "- -");
 	check_table(&c->result, "operator_changes.list: name", "");
-	compared_free(c);
 }

@@ -47,7 +47,6 @@ TEST(ranks_are_compared_by_number)
 		    "1 90 105 15 - -\n");
 	check_table(&c->result, "rank_changes.only_a: rank", "2\n");
 	check_table(&c->result, "rank_changes.only_b: rank", "");
-	compared_free(c);
 }
 
 /* Their numbers tell nothing then: a trace of rank 3 may be compared with one of rank 0. */
@@ -75,7 +74,6 @@ TEST(two_single_ranks_are_compared)
 		check_table(&result, "rank_changes.only_a: rank", "");
 		tscope_analysis_free(result.analysis);
 	}
-	compared_free(c);
 }
 
 TEST(many_ranks_are_many_comparisons)
@@ -95,8 +93,6 @@ TEST(many_ranks_are_many_comparisons)
 
 	check_table(&two->result, "rank_changes.list: rank p_value", "0 1\n1 1\n");
 	check_table(&one->result, "rank_changes.list: rank p_value", "0 0.532883\n");
-	compared_free(two);
-	compared_free(one);
 }
 
 TEST(ranks_without_steps_say_nothing)
@@ -108,5 +104,4 @@ TEST(ranks_without_steps_say_nothing)
 		    "b_peak_alloc_bytes",
 		    "0 - - - 5 6\n");
 	check_facts(&c->result, "rank_changes: compared_count changed_count", "1 0");
-	compared_free(c);
 }

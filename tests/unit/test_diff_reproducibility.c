@@ -85,7 +85,6 @@ TEST(trajectories)
 		struct compared *c = compare_sides(&a, &b);
 
 		check_facts(&c->result, TRAJECTORY, cases[i].expected);
-		compared_free(c);
 	}
 }
 
@@ -113,7 +112,6 @@ TEST(settings_that_differ)
 	check_table(&c->result, "reproducibility.config: name a b", "batch 8 16\n");
 	check_facts(&c->result, "reproducibility: environment_count config_count loss_tolerance",
 		    "4 1 0");
-	compared_free(c);
 }
 
 /* pytscope's list, and what a trace says of the same. */
@@ -145,7 +143,6 @@ TEST(what_can_change_numerics)
 			 cases[i].is_relevant);
 		struct compared *c = compare(a, LR_1);
 		check_table(&c->result, "reproducibility.environment: name is_relevant", expected);
-		compared_free(c);
 	}
 }
 
@@ -155,10 +152,8 @@ TEST(of_one_name_the_last_counts)
 	struct compared *c = compare(LR_1 LR_2, LR_2);
 
 	check_facts(&c->result, "reproducibility: config_count", "0");
-	compared_free(c);
 	c = compare(LR_1 LR_2 LR_2, LR_1);
 	check_table(&c->result, "reproducibility.config: name a b", "lr 2 1\n");
-	compared_free(c);
 }
 
 TEST(losses_of_the_convergence_analyzer)
@@ -170,7 +165,6 @@ TEST(losses_of_the_convergence_analyzer)
 	check_facts(&c->result,
 		    "reproducibility: a_final_loss a_best_loss b_final_loss b_best_loss",
 		    "2 1.5 3 -");
-	compared_free(c);
 }
 
 #define ADVICE                                                                                     \
@@ -271,7 +265,6 @@ TEST(notes)
 		struct compared *c = compare(cases[i].a, cases[i].b);
 
 		check_table(&c->result, "reproducibility.notes: note", cases[i].expected);
-		compared_free(c);
 	}
 }
 
@@ -289,13 +282,11 @@ TEST(the_tolerance_is_told)
 		&c->result, "reproducibility.notes: note",
 		"Reproducible: environment, configuration and all 1 losses are equal up to 0.001 "
 		"of the larger one.\n");
-	compared_free(c);
 	c = compare_sides(&a, &longer);
 	check_table(
 		&c->result, "reproducibility.notes: note",
 		"The losses are equal up to 0.001 of the larger one as far as both go: A has 1, "
 		"B 2.\n");
-	compared_free(c);
 }
 
 /* Eight names are told; long ones are cut, and not within a character. */
@@ -314,7 +305,6 @@ TEST(long_lists_are_cut)
 		"The configuration differs (a, b, c, d, e, f, g, h and 3 more): another outcome "
 		"is to be expected, and no sign of nondeterminism.\n"
 		"Neither side recorded a loss: whether the outcome is the same is not known.\n");
-	compared_free(c);
 	/* 59 bytes and a character of two: the first of these is the 60th. */
 	c = compare("provenance.config name=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 		    "xxxx\xc3\xa4z value=1\n" LR_1 TWO_LOSSES,
@@ -323,7 +313,6 @@ TEST(long_lists_are_cut)
 		&c->result, "reproducibility.notes: note",
 		"The configuration differs (xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 		"xxxxxxx), yet all losses are equal.\n");
-	compared_free(c);
 }
 
 /* The whole's losses are the lowest rank's; ranks that only one side has are no rows. */
@@ -347,14 +336,11 @@ TEST(rank_by_rank)
 		"and no sign of nondeterminism.\n"
 		"The losses of rank 1 first differ at step 2 of A and 3 of B: 2 in A, 2.25 in "
 		"B.\n");
-	compared_free(c);
 	/* One rank against several: still rank by rank. */
 	c = compare_sides(&(struct side_text){ .whole = JOB TWO_LOSSES }, &b);
 	check_table(&c->result, "reproducibility.ranks: rank identical_trajectory", "0 yes\n");
-	compared_free(c);
 	c = compare(JOB TWO_LOSSES, JOB TWO_LOSSES);
 	check_table(&c->result, "reproducibility.ranks: rank", "");
-	compared_free(c);
 }
 
 /* Rank 0's losses are the same, and those of rank 1 are not: what is said is of rank 1. */
@@ -388,7 +374,6 @@ TEST(another_rank_may_part)
 		check_facts(&c->result, "reproducibility: is_reproducible identical_trajectory",
 			    cases[i].verdict);
 		check_table(&c->result, "reproducibility.notes: note", cases[i].expected);
-		compared_free(c);
 	}
 }
 
@@ -400,14 +385,12 @@ TEST(the_lowest_rank_may_have_no_loss)
 	struct compared *c = compare_sides(&a, &a);
 
 	check_facts(&c->result, TRAJECTORY, "yes - - - 0 0");
-	compared_free(c);
 	c = compare_sides(&a, &b);
 	check_facts(&c->result, TRAJECTORY, "no - - - 0 0");
 	check_table(&c->result, "reproducibility.notes: note",
 		    NONDETERMINISM
 		    "The losses of rank 2 first differ at step 2 of A and 3 of B: 2 in A, "
 		    "2.25 in B.\n");
-	compared_free(c);
 }
 
 TEST(other_ranks_are_another_run)
@@ -417,12 +400,10 @@ TEST(other_ranks_are_another_run)
 
 	/* The lowest ranks are compared. */
 	check_facts(&c->result, "reproducibility: is_reproducible identical_trajectory", "no no");
-	compared_free(c);
 	c = compare_sides(&a, &(struct side_text){ .whole = JOB, .ranks = { TWO_LOSSES } });
 	check_facts(&c->result, "reproducibility: is_reproducible identical_trajectory", "no yes");
 	check_table(&c->result, "reproducibility.notes: note",
 		    "The number of ranks differs (2 in A, 1 in B), yet all losses are equal.\n");
-	compared_free(c);
 	/* Without losses there is no outcome to speak of. */
 	a = (struct side_text){ .whole = JOB, .ranks = { JOB, JOB } };
 	c = compare_sides(&a, &(struct side_text){ .whole = JOB, .ranks = { JOB } });
@@ -430,7 +411,6 @@ TEST(other_ranks_are_another_run)
 		    "The number of ranks differs (2 in A, 1 in B).\n"
 		    "Neither side recorded a loss: whether the outcome is the same is not "
 		    "known.\n");
-	compared_free(c);
 }
 
 TEST(every_allocation_may_fail)
@@ -442,5 +422,4 @@ TEST(every_allocation_may_fail)
 	assert_int_equal(
 		tscope_analysis_row_count(c->result.analysis, analyzer, 2, TSCOPE_WHOLE_TRACE), 4);
 	sweep_level(LEVEL_DIFF, &scope, 10);
-	compared_free(c);
 }

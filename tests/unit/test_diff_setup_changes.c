@@ -13,7 +13,6 @@ static void check(const char *a, const char *b, const char *expected_facts, cons
 
 	check_facts(&c->result, facts, expected_facts);
 	check_table(&c->result, list, rows);
-	compared_free(c);
 }
 
 /* Of a mix the first precision counts; FLOPs within 2 % are those of the same work. */
@@ -54,16 +53,13 @@ TEST(throughput_is_work_per_time)
 	struct compared *c = compare(a, b);
 
 	check_facts(&c->result, rate, "0.25 FLOPs");
-	compared_free(c);
 	c = compare(a, "step_time.mean_ns 160000000\n"
 		       "provenance.config name=batch_size value=64\n");
 	check_facts(&c->result, rate, "0.25 samples");
-	compared_free(c);
 	c = compare(a, "efficiency.flops_per_step 1000000000000\n"
 		       "step_time.mean_ns 160000000\n"
 		       "provenance.config name=batch_size value=32\n");
 	check_facts(&c->result, rate, "- -");
-	compared_free(c);
 	c = compare("step_time.mean_ns 100000000\n"
 		    "provenance.config name=batch_size value=32\n"
 		    "provenance.config name=seq_len value=512\n",
@@ -71,7 +67,6 @@ TEST(throughput_is_work_per_time)
 		    "provenance.config name=batch_size value=64\n"
 		    "provenance.config name=seq_len value=128\n");
 	check_facts(&c->result, rate, "- -");
-	compared_free(c);
 }
 
 /* What one side does not say is no difference. */

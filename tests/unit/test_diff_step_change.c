@@ -61,7 +61,6 @@ TEST(the_verdict_is_on_the_mean)
 		check_facts(&c->result,
 			    "step_change: typical_verdict typical_shift_ns typical_p_value",
 			    cases[i].typical);
-		compared_free(c);
 	}
 }
 
@@ -86,7 +85,6 @@ TEST(a_faster_typical_step_is_no_slower_mean)
 	check_facts(&c->result, "step_change: verdict change_ns method shift_ns",
 		    "no_change 21 mean 21");
 	check_facts(&c->result, "step_change: typical_verdict typical_shift_ns", "changed -10");
-	compared_free(c);
 }
 
 TEST(nothing_is_claimed_of_times_in_doubt)
@@ -98,7 +96,6 @@ TEST(nothing_is_claimed_of_times_in_doubt)
 		    "not_tested 0 110 - 0");
 	check_reliability(&c->result, "step_change", "no phases");
 	check_table(&c->result, "step_change.parts: part", "");
-	compared_free(c);
 }
 
 /*
@@ -131,7 +128,6 @@ TEST(parts_are_tested_with_all_in_mind)
 		    "line_compute_ns only_a 0 - - - -\n"
 		    "host_data_ns only_b - 3 - - -\n");
 	check_facts(&c->result, "step_change: changed_count", "1");
-	compared_free(c);
 }
 
 /* The same backward, and a line without time: one test. 2 / (1 + 1 / 0.36321746) = 0.532883. */
@@ -148,7 +144,6 @@ TEST(one_part_is_one_test)
 
 	check_table(&c->result, "step_change.parts: verdict p_value",
 		    "no_change 0.532883\nsame 1\n");
-	compared_free(c);
 }
 
 TEST(lines_of_devices_in_doubt_are_not_tested)
@@ -163,7 +158,6 @@ TEST(lines_of_devices_in_doubt_are_not_tested)
 	check_table(&c->result, "step_change.parts: part verdict a_ns b_ns shift_ns",
 		    "phase_data_ns changed 7 9 2\n"
 		    "line_compute_ns not_tested 50 60 -\n");
-	compared_free(c);
 }
 
 /* What no reader of ours writes: negative times, texts in the place of numbers. */
@@ -174,7 +168,6 @@ TEST(absurd_cells_are_left_out)
 
 	check_facts(&c->result, "step_change: verdict", "same");
 	check_table(&c->result, "step_change.parts: part", "");
-	compared_free(c);
 }
 
 TEST(memory_ends)
@@ -185,5 +178,4 @@ TEST(memory_ends)
 	struct analysis_scope scope = { .comparison = &c->comparison };
 
 	sweep_level(LEVEL_DIFF, &scope, 50);
-	compared_free(c);
 }

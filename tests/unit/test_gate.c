@@ -306,19 +306,18 @@ TEST(what_is_said_of_a_fact_trips)
 		  "overlap.overlapped_ns is not known: it needs a trace with communication on a "
 		  "device" },
 	};
-	struct fact_values facts =
+	struct tscope_analysis *facts =
 		fact_values("efficiency.mfu 0.3\n! efficiency.mfu a lower bound\n"
 			    "! efficiency.hfu no peak\n"
 			    "efficiency.useful_ratio 0.4\n"
 			    "overlap.comm_ns 5\noverlap.exposed_ns 3\n"
 			    "! overlap the clock ran backwards\n"
 			    "! overlap.comm_ns it is cut\n");
-	struct diagnosed run = { .analysis = facts.analysis };
+	struct diagnosed run = { .analysis = facts };
 	struct tscope_gate_result result = tscope_gate_evaluate("mfu<0.2", run.analysis, NULL);
 
 	assert_false(result.has_value);
 	check_all(&run, verdicts);
-	fact_values_free(&facts);
 }
 
 /*
@@ -345,13 +344,11 @@ TEST(what_cannot_be_told_is_undecided)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		struct fact_values facts = fact_values(cases[i].facts);
-		struct tscope_gate_result result =
-			tscope_gate_evaluate(cases[i].gate, facts.analysis, NULL);
+		struct tscope_analysis *facts = fact_values(cases[i].facts);
+		struct tscope_gate_result result = tscope_gate_evaluate(cases[i].gate, facts, NULL);
 
 		assert_false(result.held);
 		assert_int_equal(result.is_inconclusive, cases[i].is_undecided);
-		fact_values_free(&facts);
 	}
 }
 
@@ -366,14 +363,12 @@ TEST(a_long_reason_ends_with_a_whole_character)
 	for (size_t before = ROOM - PLACE - 2; before <= ROOM - PLACE; before++) {
 		memset(lines + begin, 'x', before);
 		snprintf(lines + begin + before, sizeof(lines) - begin - before, "\xc3\xa9x");
-		struct fact_values facts = fact_values(lines);
-		struct tscope_gate_result result =
-			tscope_gate_evaluate("mfu<1", facts.analysis, NULL);
+		struct tscope_analysis *facts = fact_values(lines);
+		struct tscope_gate_result result = tscope_gate_evaluate("mfu<1", facts, NULL);
 		size_t length = strlen(result.reason);
 
 		assert_int_equal(length, before == ROOM - PLACE - 2 ? ROOM : PLACE + before);
 		assert_memory_equal(result.reason, "efficiency.mfu is not known: x", PLACE + 1);
-		fact_values_free(&facts);
 	}
 }
 
@@ -398,14 +393,14 @@ TEST(what_was_not_evaluated_is_excused)
 		  "loss" },
 		{ "severity>=low", true, true, "holds: no findings" },
 	};
-	struct fact_values facts =
+	struct tscope_analysis *facts =
 		fact_values("efficiency.mfu 0.3\n! efficiency.mfu a lower bound\n"
 			    "! efficiency.hfu no peak\nefficiency.useful_ratio 0.4\n");
 	struct diagnosed run = diagnose((const char *const[]){ "0 forward=2\n", NULL }, NULL, NULL);
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_gate_result result =
-			tscope_gate_evaluate(cases[i].gate, facts.analysis, run.diagnosis);
+			tscope_gate_evaluate(cases[i].gate, facts, run.diagnosis);
 
 		assert_int_equal(result.is_evaluated, cases[i].is_evaluated);
 		if (!result.is_evaluated)
@@ -414,7 +409,6 @@ TEST(what_was_not_evaluated_is_excused)
 		assert_string_equal(result.reason, cases[i].reason);
 		assert_int_equal(result.held, cases[i].held);
 	}
-	fact_values_free(&facts);
 	diagnosed_deinit(&run);
 }
 

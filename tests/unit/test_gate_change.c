@@ -144,16 +144,16 @@ struct compared_texts {
 
 static void check(const struct compared_texts *texts, const struct verdict *verdicts, size_t count)
 {
-	struct fact_values changes = fact_values(texts->changes);
-	struct fact_values a = fact_values(texts->a ? texts->a : "");
-	struct fact_values b = fact_values(texts->b ? texts->b : "");
+	struct tscope_analysis *changes = fact_values(texts->changes);
+	struct tscope_analysis *a = fact_values(texts->a ? texts->a : "");
+	struct tscope_analysis *b = fact_values(texts->b ? texts->b : "");
 	struct tscope_diagnosis *of_a, *of_b;
 
-	assert_int_equal(tscope_diagnose(&of_a, a.analysis, NULL, NULL), TSCOPE_OK);
-	assert_int_equal(tscope_diagnose(&of_b, b.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&of_a, a, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&of_b, b, NULL, NULL), TSCOPE_OK);
 	const struct gate_sides sides = {
-		.changes = changes.analysis,
-		.b = b.analysis,
+		.changes = changes,
+		.b = b,
 		.diagnoses = { of_a, of_b },
 	};
 	for (size_t i = 0; i < count; i++) {
@@ -169,9 +169,6 @@ static void check(const struct compared_texts *texts, const struct verdict *verd
 	}
 	tscope_diagnosis_free(of_a);
 	tscope_diagnosis_free(of_b);
-	fact_values_free(&changes);
-	fact_values_free(&a);
-	fact_values_free(&b);
 }
 
 #define check_all(texts, verdicts) check((texts), (verdicts), TSI_COUNT_OF(verdicts))

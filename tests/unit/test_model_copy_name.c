@@ -17,7 +17,6 @@ static void check_copies(struct test_trace *t)
 		    "Memcpy DtoD (Device -> Device) 1 30\n"
 		    "Memcpy DtoH (Device -> Pinned) 1 30\n"
 		    "Memset (Device) 1 10\n");
-	analyzed_free(a);
 }
 
 TEST(copies_of_kineto)
@@ -65,5 +64,4 @@ TEST(odd_copies)
 	struct analyzed *a = analyze(t);
 	check_table(a, "copies.by_name: name total_ns",
 		    "Memcpy 40\nMemcpy HtoD (Unknown -> Managed Static) 30\nMemset (Unknown) 20\n");
-	analyzed_free(a);
 }

@@ -44,7 +44,6 @@ TEST(work_of_ascend_hardware)
 	check_facts(a, "overlap: comm_ns exposed_ns overlapped_ns", "220 200 20");
 	check_facts(a, "copies: count total_ns", "1 20");
 	check_table(a, "collectives.by_kind: kind count total_ns on_host", "all_reduce 1 220 no\n");
-	analyzed_free(a);
 }
 
 /* A stream of the device and a lane of its collectives have the same number and are two. */
@@ -58,5 +57,4 @@ TEST(lanes_are_no_streams)
 
 	check_table(a, "integrity.diagnostics: id", "unlinked_device_event\n");
 	check_table(a, "collectives.by_kind: kind count", "send_recv 1\n");
-	analyzed_free(a);
 }

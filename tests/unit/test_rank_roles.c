@@ -119,7 +119,6 @@ TEST(what_ranks_do)
 						.options = &options };
 
 		check_roles(worlds[i].what, &scope, worlds[i].roles);
-		test_world_free(w);
 	}
 }
 
@@ -142,5 +141,4 @@ TEST(memory_ends)
 		alloc_sweep_check(&sweep, tsi_arena_status(&arena, &sweep.err));
 		tsi_arena_deinit(&arena);
 	}
-	test_world_free(w);
 }

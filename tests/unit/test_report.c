@@ -271,7 +271,7 @@ TEST(test_gates)
 	unload(&file);
 }
 
-static char *json_of(const struct fact_values *facts, struct json_rows rows)
+static char *json_of(const struct tscope_analysis *facts, struct json_rows rows)
 {
 	struct json_writer w = { .rows = rows };
 	char *text = NULL;
@@ -280,7 +280,7 @@ static char *json_of(const struct fact_values *facts, struct json_rows rows)
 	w.out = open_memstream(&text, &length);
 	assert_non_null(w.out);
 	tsi_jw_object(&w);
-	tsi_json_facts(&w, facts->analysis, TSCOPE_WHOLE_TRACE);
+	tsi_json_facts(&w, facts, TSCOPE_WHOLE_TRACE);
 	tsi_jw_end_object(&w);
 	assert_int_equal(fclose(w.out), 0);
 	return text;
@@ -298,16 +298,17 @@ TEST(test_json_rows)
 		{ { .rankings = 2, .groups = 1 }, "ka kb pp pr s1 s2 ", "parts by_name " },
 		{ { .rankings = 3, .groups = 2, .lists = 1 }, "ka kb kc pp pq pr s1 ", "slow " },
 	};
-	struct fact_values facts = fact_values("kernels.by_name name=ka\nkernels.by_name name=kb\n"
-					       "kernels.by_name name=kc\n"
-					       "step_time.slow grew=s1\nstep_time.slow grew=s2\n"
-					       "breakdown.parts line=compute name=pp\n"
-					       "breakdown.parts line=compute name=pq\n"
-					       "breakdown.parts line=data name=pr\n");
+	struct tscope_analysis *facts =
+		fact_values("kernels.by_name name=ka\nkernels.by_name name=kb\n"
+			    "kernels.by_name name=kc\n"
+			    "step_time.slow grew=s1\nstep_time.slow grew=s2\n"
+			    "breakdown.parts line=compute name=pp\n"
+			    "breakdown.parts line=compute name=pq\n"
+			    "breakdown.parts line=data name=pr\n");
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		char found[64] = "", left_out[64] = "", word[64];
-		char *text = json_of(&facts, cases[i].rows);
+		char *text = json_of(facts, cases[i].rows);
 
 		for (size_t row = 0; row < TSI_COUNT_OF(rows); row++) {
 			snprintf(word, sizeof(word), "\"%s\"", rows[row]);
@@ -321,18 +322,17 @@ TEST(test_json_rows)
 		assert_string_equal(left_out, cases[i].left_out);
 		free(text);
 	}
-	fact_values_free(&facts);
 }
 
 /* What is said of single facts stands with them, what is said of all once for all. */
 TEST(test_json_doubts)
 {
-	struct fact_values facts = fact_values("overlap.comm_ns 5\n"
-					       "! overlap the clock ran backwards\n"
-					       "! overlap.comm_ns it is cut\n"
-					       "! overlap.exposed_comm_ratio no kernel\n"
-					       "launches.launch_count 3\n");
-	char *text = json_of(&facts, (struct json_rows){ 0 });
+	struct tscope_analysis *facts = fact_values("overlap.comm_ns 5\n"
+						    "! overlap the clock ran backwards\n"
+						    "! overlap.comm_ns it is cut\n"
+						    "! overlap.exposed_comm_ratio no kernel\n"
+						    "launches.launch_count 3\n");
+	char *text = json_of(facts, (struct json_rows){ 0 });
 
 	assert_non_null(strstr(text, "    \"overlap\": {\n"
 				     "      \"reliability\": \"the clock ran backwards\",\n"
@@ -342,7 +342,6 @@ TEST(test_json_doubts)
 				     "      },\n"));
 	assert_null(strstr(strstr(text, "\"launches\""), "\"doubts\""));
 	free(text);
-	fact_values_free(&facts);
 }
 
 /* One trace as well as several is in runs[]. */

@@ -32,11 +32,11 @@ static void squeeze(char *text)
 /* What a section prints of some facts; the caller frees it. */
 static char *print(void (*section)(const struct panel *panel), const char *lines, bool all)
 {
-	struct fact_values facts = fact_values(lines);
+	struct tscope_analysis *facts = fact_values(lines);
 	struct tscope_report_options options = { .width = 80 };
 	struct doc doc = { 0 };
 	struct panel panel = { .doc = &doc,
-			       .analysis = facts.analysis,
+			       .analysis = facts,
 			       .top = 3,
 			       .options = &options,
 			       .all = all,
@@ -50,7 +50,6 @@ static char *print(void (*section)(const struct panel *panel), const char *lines
 	tsi_reporter_text.write(out, &doc, &options);
 	assert_int_equal(fclose(out), 0);
 	tsi_arena_deinit(&doc.arena);
-	fact_values_free(&facts);
 	squeeze(text);
 	return text;
 }

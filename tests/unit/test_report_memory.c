@@ -174,10 +174,10 @@ TEST(test_many_rows)
 	for (int i = 0; i < SITES; i++)
 		fprintf(out, "snapshot.sites device=0 site=x%d.py:1:f bytes=%d\n", i, i + 1);
 	assert_int_equal(fclose(out), 0);
-	struct fact_values values = fact_values(facts);
+	struct tscope_analysis *values = fact_values(facts);
 	load(&file, "oom.pickle");
 	struct tscope_memory_report made = report_of(&file);
-	made.analysis = values.analysis;
+	made.analysis = values;
 	text = report_all(
 		&made, 1,
 		&(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL, .top = 500 });
@@ -192,7 +192,6 @@ TEST(test_many_rows)
 	assert_null(strstr(text, "  … and "));
 	free(text);
 	free(facts);
-	fact_values_free(&values);
 	unload(&file);
 }
 
@@ -400,13 +399,12 @@ TEST(test_sections)
 	made = report_of(&file);
 	for (size_t i = 0; i < TSI_COUNT_OF(section_cases); i++) {
 		const struct section_case *c = &section_cases[i];
-		struct fact_values facts = fact_values(c->facts);
+		struct tscope_analysis *facts = fact_values(c->facts);
 		struct tscope_diagnosis *diagnosis;
 		char *text;
 
-		assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL),
-				 TSCOPE_OK);
-		made.analysis = facts.analysis;
+		assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
+		made.analysis = facts;
 		made.diagnosis = diagnosis;
 		text = report_all(&made, 1,
 				  &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL });
@@ -418,7 +416,6 @@ TEST(test_sections)
 		check_width(text, 80);
 		free(text);
 		tscope_diagnosis_free(diagnosis);
-		fact_values_free(&facts);
 	}
 	unload(&file);
 }

@@ -593,16 +593,14 @@ TEST(findings_show_places)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(shown); i++) {
-		struct fact_values facts = fact_values(shown[i].facts);
+		struct tscope_analysis *facts = fact_values(shown[i].facts);
 		struct tscope_diagnosis *diagnosis;
 
-		assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL),
-				 TSCOPE_OK);
+		assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 		assert_int_equal(finding.place_count, 1);
 		assert_int_equal(finding.places[0].start_ns, shown[i].start_ns);
 		assert_int_equal(finding.places[0].duration_ns, shown[i].duration_ns);
 		tscope_diagnosis_free(diagnosis);
-		fact_values_free(&facts);
 	}
 }

@@ -19,13 +19,13 @@
 
 enum { TEXT_CHARS = 2048 };
 
-static struct tscope_diagnosis *diagnose(const struct fact_values *facts, const char *change)
+static struct tscope_diagnosis *diagnose(const struct tscope_analysis *facts, const char *change)
 {
 	struct tscope_rule_options options = { &change, change ? 1 : 0 };
 	struct tscope_diagnosis *diagnosis;
 	struct tscope_error err = { 0 };
 
-	if (tscope_diagnose(&diagnosis, facts->analysis, &options, &err) != TSCOPE_OK)
+	if (tscope_diagnose(&diagnosis, facts, &options, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
 	return diagnosis;
 }
@@ -49,14 +49,13 @@ static void show_findings(const struct tscope_diagnosis *diagnosis, char text[TE
 
 static void check_findings(const char *lines, const char *change, const char *expected)
 {
-	struct fact_values facts = fact_values(lines);
-	struct tscope_diagnosis *diagnosis = diagnose(&facts, change);
+	struct tscope_analysis *facts = fact_values(lines);
+	struct tscope_diagnosis *diagnosis = diagnose(facts, change);
 	char text[TEXT_CHARS];
 
 	show_findings(diagnosis, text);
 	assert_string_equal(text, expected);
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 TEST(the_list_has_the_ids_of_the_definitions)
@@ -79,7 +78,7 @@ TEST(the_list_has_the_ids_of_the_definitions)
 
 TEST(definitions_are_complete)
 {
-	struct fact_values none = fact_values("");
+	struct tscope_analysis *none = fact_values("");
 
 	for (size_t i = 0; i < tscope_rule_count(); i++) {
 		const struct tscope_rule_def *def = tscope_rule(i);
@@ -91,14 +90,13 @@ TEST(definitions_are_complete)
 		for (size_t j = 0; j < TSCOPE_RULE_MAX_FACTS && def->facts[j]; j++) {
 			struct tscope_value value;
 			enum tscope_unit unit;
-			if (!tscope_analysis_find(none.analysis, def->facts[j], &value, &unit))
+			if (!tscope_analysis_find(none, def->facts[j], &value, &unit))
 				fail_msg("%s needs %s, which nobody defines", def->id,
 					 def->facts[j]);
 		}
 		for (size_t j = 0; j < TSCOPE_RULE_MAX_PARAMETERS && def->parameters[j].name; j++)
 			assert_non_null(def->parameters[j].meaning);
 	}
-	fact_values_free(&none);
 }
 
 TEST(changes_are_checked)
@@ -155,24 +153,22 @@ TEST(a_wrong_change_is_no_diagnosis)
 {
 	const char *const changes[] = { "MEMORY.GROWTH=off", "MEMORY.GROWTH=loud" };
 	const struct tscope_rule_options options = { changes, 2 };
-	struct fact_values facts = fact_values(DATA_STALL);
+	struct tscope_analysis *facts = fact_values(DATA_STALL);
 	struct tscope_diagnosis *diagnosis = NULL;
 	struct tscope_error err = { 0 };
 
-	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, &options, &err),
-			 TSCOPE_E_FORMAT);
+	assert_int_equal(tscope_diagnose(&diagnosis, facts, &options, &err), TSCOPE_E_FORMAT);
 	assert_string_equal(err.message,
 			    "expected off, low, med or high after MEMORY.GROWTH=, not 'loud'");
 	assert_null(diagnosis);
-	fact_values_free(&facts);
 }
 
 /* The reason why a rule was not evaluated, or "". */
 static void check_reason(const char *lines, const char *change, const char *id,
 			 const char *expected)
 {
-	struct fact_values facts = fact_values(lines);
-	struct tscope_diagnosis *diagnosis = diagnose(&facts, change);
+	struct tscope_analysis *facts = fact_values(lines);
+	struct tscope_diagnosis *diagnosis = diagnose(facts, change);
 	const struct tscope_rule_def *rule = tscope_rule_find(id);
 	const char *reason = "";
 
@@ -183,7 +179,6 @@ static void check_reason(const char *lines, const char *change, const char *id,
 	if (reason[0] != '\0')
 		assert_false(tscope_diagnosis_fired(diagnosis, rule));
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 TEST(what_is_not_evaluated_says_why)
@@ -218,15 +213,14 @@ TEST(what_is_not_evaluated_says_why)
 
 TEST(nothing_at_all_fires_nothing)
 {
-	struct fact_values facts = fact_values("");
-	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+	struct tscope_analysis *facts = fact_values("");
+	struct tscope_diagnosis *diagnosis = diagnose(facts, NULL);
 
 	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 0);
 	assert_int_equal(tscope_diagnosis_not_evaluated_count(diagnosis), tscope_rule_count());
 	for (size_t i = 0; i < tscope_rule_count(); i++)
 		assert_ptr_equal(tscope_diagnosis_not_evaluated(diagnosis, i).rule, tscope_rule(i));
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 	tscope_diagnosis_free(NULL);
 }
 
@@ -239,21 +233,20 @@ TEST(the_last_change_holds)
 		"DIST.EXPOSED_COMM.threshold=0.5",
 	};
 	const struct tscope_rule_options options = { changes, TSI_COUNT_OF(changes) };
-	struct fact_values facts = fact_values("overlap.exposed_comm_ratio 0.5\n");
+	struct tscope_analysis *facts = fact_values("overlap.exposed_comm_ratio 0.5\n");
 	struct tscope_diagnosis *diagnosis;
 	char text[TEXT_CHARS];
 
-	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, &options, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&diagnosis, facts, &options, NULL), TSCOPE_OK);
 	show_findings(diagnosis, text);
 	assert_string_equal(text, "low DIST.EXPOSED_COMM\n");
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 TEST(a_rule_with_details_speaks_for_a_summary)
 {
-	struct fact_values facts = fact_values(DATA_STALL);
-	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+	struct tscope_analysis *facts = fact_values(DATA_STALL);
+	struct tscope_diagnosis *diagnosis = diagnose(facts, NULL);
 
 	/* 30 ms stand beside the title that they belong to. */
 	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
@@ -277,7 +270,6 @@ TEST(a_rule_with_details_speaks_for_a_summary)
 	assert_true(tscope_diagnosis_fired(diagnosis, tscope_rule_find("EFFICIENCY.RECOVERABLE")));
 	assert_false(tscope_diagnosis_fired(diagnosis, tscope_rule_find("EFFICIENCY.LOW_MFU")));
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 /* A kernel or two are no basis for more than a remark, unless the user says so. */
@@ -311,8 +303,8 @@ TEST(a_simulation_stands_against_estimates)
 			 "budget.exposed_wait_total_ns 20\nbudget.exposed_transfer_total_ns 30\n"
 			 "budget.exposed_unsplit_total_ns 0\n",
 			 cases[i].gain);
-		struct fact_values facts = fact_values(lines);
-		struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+		struct tscope_analysis *facts = fact_values(lines);
+		struct tscope_diagnosis *diagnosis = diagnose(facts, NULL);
 
 		assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
 		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
@@ -321,7 +313,6 @@ TEST(a_simulation_stands_against_estimates)
 		/* The simulation hides what the next layer needs at once, too. */
 		assert_int_equal(finding.gain_basis, TSCOPE_GAIN_BOUND);
 		tscope_diagnosis_free(diagnosis);
-		fact_values_free(&facts);
 	}
 }
 
@@ -462,17 +453,18 @@ TEST(a_late_loader_explains_waiting_for_data)
 TEST(gains_add_up_to_no_more_than_the_step)
 {
 	struct gain_ledger ledger;
-	struct fact_values facts = fact_values("step_time.mean_ns 100\nbudget.wall_total_ns 1000\n"
-					       "budget.launch_stall_total_ns 300\n"
-					       "budget.data_stall_total_ns 200\n"
-					       "budget.compute_total_ns 500\n");
+	struct tscope_analysis *facts =
+		fact_values("step_time.mean_ns 100\nbudget.wall_total_ns 1000\n"
+			    "budget.launch_stall_total_ns 300\n"
+			    "budget.data_stall_total_ns 200\n"
+			    "budget.compute_total_ns 500\n");
 	const struct gain_claim launch[] = { { GAIN_LAUNCH, 20 }, { GAIN_PYTHON, 5 } };
 	const struct gain_claim same = { GAIN_LAUNCH, 22 }, rest = { GAIN_GC, 30 };
 	const struct gain_claim data = { GAIN_DATA, 50 }, any = { GAIN_STEP, 1000 };
 	const struct gain_claim gemm = { GAIN_GEMM_ALIGNED, 10 }, peak = { GAIN_BELOW_PEAK, 15 };
 	const struct gain_claim slow = { GAIN_SLOW_STEPS, 62 };
 
-	ledger = tsi_gain_ledger(facts.analysis);
+	ledger = tsi_gain_ledger(facts);
 	assert_int_equal(ledger.step_ns, 100);
 	assert_int_equal(tsi_gain_grant(&ledger, launch, 2), 25);
 	assert_int_equal(tsi_gain_grant(&ledger, &same, 1), 2);
@@ -485,7 +477,6 @@ TEST(gains_add_up_to_no_more_than_the_step)
 	assert_int_equal(tsi_gain_grant(&ledger, &slow, 1), 0);
 	assert_int_equal(tsi_gain_grant(&ledger, &any, 1), 35);
 	assert_int_equal(tsi_gain_grant(&ledger, &any, 1), 0);
-	fact_values_free(&facts);
 }
 
 /* A share of 0.9 is severe, but with 2 ms of 100 to win neither the first nor of weight. */
@@ -502,19 +493,18 @@ TEST(the_gain_decides_on_order_and_severity)
 
 TEST(bandwidth_seen_from_one_rank_is_less_certain)
 {
-	struct fact_values facts =
+	struct tscope_analysis *facts =
 		fact_values("collectives.total_ns 1000000000\ncollectives.bytes 67108864\n"
 			    "collectives.by_size kind=all_reduce on_host=no total_ns=900000000 "
 			    "mean_ns=60000000 min_ns=50000000 message_bytes=67108864 "
 			    "bus_bytes_per_second=1000000000.0\n");
-	struct tscope_diagnosis *diagnosis = diagnose(&facts, NULL);
+	struct tscope_diagnosis *diagnosis = diagnose(facts, NULL);
 
 	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
 	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 	assert_string_equal(finding.rule->id, "NCCL.LOW_BANDWIDTH");
 	assert_int_equal(finding.confidence, TSCOPE_CONFIDENCE_MED);
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 TEST(a_capture_of_a_graph_wins_nothing)
@@ -570,18 +560,16 @@ TEST(failing_allocations)
 {
 	const char *change = "TIMING.JITTER=off";
 	const struct tscope_rule_options options = { &change, 1 };
-	struct fact_values facts = fact_values(DATA_STALL);
+	struct tscope_analysis *facts = fact_values(DATA_STALL);
 
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_diagnosis *diagnosis = NULL;
-		alloc_sweep_try(&sweep,
-				tscope_diagnose(&diagnosis, facts.analysis, &options, &sweep.err));
+		alloc_sweep_try(&sweep, tscope_diagnose(&diagnosis, facts, &options, &sweep.err));
 		if (sweep.has_failed)
 			assert_null(diagnosis);
 		else
 			assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
 		tscope_diagnosis_free(diagnosis);
 	}
-	fact_values_free(&facts);
 }

@@ -435,17 +435,16 @@ TEST(rules_on_the_host)
 /* The first finding of these facts: its rule and the beginning of its advice. */
 static void check_first(const char *lines, const char *rule, const char *advice)
 {
-	struct fact_values facts = fact_values(lines);
+	struct tscope_analysis *facts = fact_values(lines);
 	struct tscope_diagnosis *diagnosis;
 
-	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
 	assert_true(tscope_diagnosis_finding_count(diagnosis) > 0);
 	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 	assert_string_equal(finding.rule->id, rule);
 	if (strncmp(finding.advice, advice, strlen(advice)) != 0)
 		fail_msg("'%s' and not '%s'", finding.advice, advice);
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 #define SYNC_BY(op) IDLE_OF(sync, 8) "launches.syncs " op "count=1 total_ns=1\n"
@@ -564,10 +563,11 @@ TEST(advice_fits_what_runs)
 /* The device idles because of late launches: the rule with more details speaks. */
 TEST(one_cause_is_told_once)
 {
-	struct fact_values facts = fact_values(LATE(25000000, 0, 0) "idle.total_ns 25000000\n");
+	struct tscope_analysis *facts =
+		fact_values(LATE(25000000, 0, 0) "idle.total_ns 25000000\n");
 	struct tscope_diagnosis *diagnosis;
 
-	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
 	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
 	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 	assert_string_equal(finding.rule->id, "HOST.LAUNCH_BOUND");
@@ -576,17 +576,16 @@ TEST(one_cause_is_told_once)
 	assert_int_equal(finding.also_count, 1);
 	assert_string_equal(finding.also[0]->id, "GPU.IDLE");
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 /* Of 55 ms idle 40 are pauses inside operators: the 12 of late launches do not speak for them. */
 TEST(a_small_cause_does_not_speak_for_a_large_one)
 {
-	struct fact_values facts = fact_values(
+	struct tscope_analysis *facts = fact_values(
 		LATE(12000000, 0, 0) "idle.op_stall_ns 40000000\nidle.total_ns 55000000\n");
 	struct tscope_diagnosis *diagnosis;
 
-	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
 	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 2);
 	struct tscope_finding first = tscope_diagnosis_finding(diagnosis, 0);
 	assert_string_equal(first.rule->id, "GPU.IDLE");
@@ -596,5 +595,4 @@ TEST(a_small_cause_does_not_speak_for_a_large_one)
 	assert_string_equal(second.rule->id, "HOST.LAUNCH_BOUND");
 	assert_int_equal(second.gain_ns, 12000000);
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }

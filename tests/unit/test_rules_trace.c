@@ -133,10 +133,10 @@ TEST(rules_on_the_trace)
 
 static void check_doubt(const char *lines, const char *advice)
 {
-	struct fact_values facts = fact_values(lines);
+	struct tscope_analysis *facts = fact_values(lines);
 	struct tscope_diagnosis *diagnosis;
 
-	assert_int_equal(tscope_diagnose(&diagnosis, facts.analysis, NULL, NULL), TSCOPE_OK);
+	assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
 	assert_int_equal(tscope_diagnosis_finding_count(diagnosis), 1);
 	struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
 	assert_string_equal(finding.rule->id, "TRACE.UNRELIABLE");
@@ -144,7 +144,6 @@ static void check_doubt(const char *lines, const char *advice)
 	if (strncmp(finding.advice, advice, strlen(advice)) != 0)
 		fail_msg("'%s' and not '%s'", finding.advice, advice);
 	tscope_diagnosis_free(diagnosis);
-	fact_values_free(&facts);
 }
 
 /* Kernels that graphs lost come back in another way than times that are wrong. */

@@ -88,7 +88,6 @@ TEST(test_growth)
 		    "new.py:1:f 10 0 10 0 1\n"
 		    " 3 7 10 1 2\n"
 		    "split.py:1:f 0 20 20 1 2\n");
-	analyzed_free(a);
 }
 
 /* Backwards: the same with other signs. */
@@ -103,7 +102,6 @@ TEST(test_shrinking)
 		    "new.py:1:f -10 0\n"
 		    " -3 1\n"
 		    "split.py:1:f 0 1\n");
-	analyzed_free(a);
 }
 
 /* Equal growth, by site; the filter takes the rest together. */
@@ -115,10 +113,8 @@ TEST(test_order_and_filter)
 
 	check_table(a, "snapshot.growth: site growth_bytes",
 		    "a.py:1:f 4\nb.py:1:f 4\nc.py:1:f 4\n");
-	analyzed_free(a);
 	a = growth_of(snapshot_of("9", later), snapshot_of("9", ""), &options);
 	check_table(a, "snapshot.growth: site growth_bytes", "(other) 8\nb.py:1:f 4\n");
-	analyzed_free(a);
 }
 
 TEST(test_nothing_changed)
@@ -127,7 +123,6 @@ TEST(test_nothing_changed)
 
 	check_facts(a, "snapshot: growth_bytes growth_reserved_bytes", "0 0");
 	check_table(a, "snapshot.growth: site", "");
-	analyzed_free(a);
 }
 
 TEST(test_nothing_earlier)
@@ -137,7 +132,6 @@ TEST(test_nothing_earlier)
 
 	check_facts(a, "snapshot: earlier_path growth_bytes growth_reserved_bytes", "- - -");
 	check_table(a, "snapshot.growth: site", "");
-	analyzed_free(a);
 	free(text);
 }
 
@@ -150,12 +144,10 @@ TEST(test_absurd_numbers)
 
 	check_facts(a, "snapshot: growth_bytes growth_reserved_bytes",
 		    "9223372036854775807 9223372036854775807");
-	analyzed_free(a);
 	a = growth_of(snapshot_of("0", ""), snapshot_of(most, huge), NULL);
 	check_facts(a, "snapshot: growth_bytes growth_reserved_bytes",
 		    "-9223372036854775807 -9223372036854775807");
 	check_table(a, "snapshot.growth: growth_bytes earlier_count", "-9223372036854775807 2\n");
-	analyzed_free(a);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

@@ -72,7 +72,6 @@ TEST(test_facts)
 		    "0.691443 0.227273 0.625");
 	check_facts(a, "snapshot: expandable_segments alloc_conf", "yes max_split_size_mb:64");
 	check_doubt(a, "snapshot.requested_bytes", NULL);
-	analyzed_free(a);
 }
 
 /* Keys are sorted as texts. */
@@ -95,7 +94,6 @@ TEST(test_groups)
 	check_table(a, "snapshot.by_kind: kind" COLUMNS,
 		    "expandable 1 2 700 100 0 100 100 0 600 0 0 600 600 1 0 1\n"
 		    "plain 4 6 1614 464 100 564 481 83 1000 500 500 0 500 2 1 3\n");
-	analyzed_free(a);
 }
 
 /* By inactive bytes, then address: 600; 500 at 0x1000 and 0x2000; 0 at 0x100 and 0x4000. */
@@ -119,7 +117,6 @@ TEST(test_segments)
 		    "500 0 0 0 0 500 500 1 0\n"
 		    "50 0 0 0 0 0 0 0 -\n"
 		    "64 64 0 64 1 0 0 1 -\n");
-	analyzed_free(a);
 }
 
 /* One request that is not known makes the sum of its groups so, and not of others. */
@@ -146,7 +143,6 @@ TEST(test_unknown_requests)
 	check_table(a, "snapshot.by_stream: stream requested_bytes", "10 -\n9 3\nunknown 0\n");
 	check_table(a, "snapshot.by_pool_id: pool_id requested_bytes", "unknown -\n");
 	check_table(a, "snapshot.segments: address requested_bytes", "0x1 -\n0x2 0\n0xffff 3\n");
-	analyzed_free(a);
 }
 
 TEST(test_settings)
@@ -174,7 +170,6 @@ TEST(test_settings)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct analyzed *a = analyze_memory(cases[i].text, NULL);
 		check_facts(a, "snapshot: expandable_segments alloc_conf", cases[i].expected);
-		analyzed_free(a);
 	}
 }
 
@@ -189,7 +184,6 @@ TEST(test_largest_free)
 
 	check_facts(a, "snapshot: inactive_bytes largest_free_bytes", "12 5");
 	check_table(a, "snapshot.by_stream: inactive_bytes largest_free_bytes", "12 5\n");
-	analyzed_free(a);
 }
 
 /*
@@ -217,7 +211,6 @@ TEST(test_worst_device)
 
 	check_facts(a, "snapshot: inactive_split_ratio fragmentation_ratio inactive_ratio",
 		    "0.9 0.75 0.118182");
-	analyzed_free(a);
 }
 
 /* Without segments every sum is 0, and no ratio is there. */
@@ -233,7 +226,6 @@ TEST(test_no_segments)
 	check_table(a, "snapshot.by_device: device", "");
 	check_table(a, "snapshot.by_kind: kind", "");
 	check_table(a, "snapshot.segments: address", "");
-	analyzed_free(a);
 }
 
 /* Sums stay at the largest number; more may be requested than there is. */
@@ -254,7 +246,6 @@ TEST(test_absurd_numbers)
 		    " rounding_bytes largest_free_bytes fragmentation_ratio",
 		    "9223372036854775807 9223372036854775807 10 9223372036854775807"
 		    " -9223372036854775797 9223372036854775807 0");
-	analyzed_free(a);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

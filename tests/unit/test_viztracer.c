@@ -161,13 +161,11 @@ TEST(overflow)
 			tscope_trace_diagnostic(a->trace, TSCOPE_DIAGNOSTIC_ring_buffer_overflow),
 			cases[i].count);
 		assert_string_equal(tscope_trace_info(a->trace)->format, "viztracer");
-		analyzed_free(a);
 	}
 	struct test_trace *t = test_trace_new();
 	test_op(t, "aten::mm", 1, 0, 5);
 	struct analyzed *a = analyze(t);
 	check_facts(a, "integrity: overflow", "-");
-	analyzed_free(a);
 }
 
 #define OPTIMIZER "wrapper (/x/torch/optim/optimizer.py:480)"
@@ -196,7 +194,6 @@ TEST(steps_and_phases)
 		    "host.optimizer_total_ns "
 		    "host.other_total_ns",
 		    "60 90 30 15 105");
-	analyzed_free(a);
 }
 
 /* Frames of torch's own profiler tell no phases: its annotations do, with frames or without. */
@@ -211,7 +208,6 @@ TEST(frames_tell_no_phases)
 	check_facts(a, "steps: boundary", "whole_trace");
 	check_facts(a, "budget: host.data_total_ns host.forward_total_ns host.other_total_ns",
 		    "0 10 80");
-	analyzed_free(a);
 }
 
 /* A function marks the steps by its name, with its place or without, and an event with a number. */
