@@ -200,7 +200,10 @@ static void put_input_losses(struct losses *losses, const struct tscope_run_inpu
 void tsi_put_losses(const struct panel *panel, const struct tscope_run *run)
 {
 	struct losses losses = begin_losses(panel);
+	struct panel run_panel = *panel;
 
+	run_panel.analysis = tscope_run_analysis(run);
+	tsi_put_step_losses(&run_panel);
 	for (size_t i = 0; i < tscope_run_other_count(run); i++) {
 		struct tscope_run_other other = tscope_run_other(run, i);
 

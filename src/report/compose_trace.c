@@ -76,6 +76,7 @@ static void put_losses(const struct panel *panel, const struct tscope_trace *tra
 			       tsi_panel_people_int(panel, (int64_t)info->dropped_count,
 						    TSCOPE_UNIT_COUNT),
 			       info->dropped_count == 1 ? "" : "s");
+	tsi_put_step_losses(panel);
 	if (tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_ring_buffer_overflow) > 0)
 		tsi_panel_loss(panel, "OVERFLOW", "%s", tsi_overflow_words);
 }

@@ -202,7 +202,10 @@ void tsi_put_found(const struct panel *panel); /* section_found.c */
 /* Files by kind alone, in one line. */
 void tsi_put_found_kinds(const struct panel *panel);
 
-/* Files of a run that are damaged or could not be read, each a line of the head. */
+/* Lines of the head for steps that no figure has: inside other steps, or lacking in some ranks. */
+void tsi_put_step_losses(const struct panel *panel); /* section_steps.c */
+
+/* Lines of the head for steps and files of a run that no figure has, or not wholly. */
 void tsi_put_losses(const struct panel *panel, const struct tscope_run *run);
 
 /* Length of the folder that all files of a run are in, with its slash, in each of their paths. */

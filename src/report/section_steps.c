@@ -117,6 +117,42 @@ static void put_marked_steps(const struct panel *panel, const struct table_view 
 	}
 }
 
+/* "12 step marks lie inside other steps: not counted as steps" */
+static void put_nested_steps(const struct panel *panel)
+{
+	int64_t count = tsi_panel_int(panel, "steps.nested_count");
+
+	if (count > 0)
+		tsi_panel_loss(panel, "SKIPPED", "%s %s",
+			       tsi_panel_people_int(panel, count, TSCOPE_UNIT_COUNT),
+			       count == 1
+				       ? "step mark lies inside another step: not counted as a step"
+				       : "step marks lie inside other steps: not counted as steps");
+}
+
+/* "15 of 100 steps count for some ranks only, so no figure of the run has them; rank 2 lacks 15" */
+static void put_unshared_steps(const struct panel *panel)
+{
+	int64_t count = tsi_panel_int(panel, "distributed.dropped_step_count");
+	int64_t all_count = tsi_panel_int(panel, "distributed.n_steps") + count;
+
+	if (count > 0)
+		tsi_panel_loss(panel, "SKIPPED",
+			       "%s of %s steps count%s for some ranks only, so no figure of the "
+			       "run has %s; rank %s lacks %s",
+			       tsi_panel_people_int(panel, count, TSCOPE_UNIT_COUNT),
+			       tsi_panel_people_int(panel, all_count, TSCOPE_UNIT_COUNT),
+			       count == 1 ? "s" : "", count == 1 ? "it" : "them",
+			       tsi_panel_number(panel, "distributed.lacking_rank"),
+			       tsi_panel_number(panel, "distributed.lacking_step_count"));
+}
+
+void tsi_put_step_losses(const struct panel *panel)
+{
+	put_nested_steps(panel);
+	put_unshared_steps(panel);
+}
+
 /* How the steps were found, in words. */
 static const char *boundary_words(const struct panel *panel)
 {

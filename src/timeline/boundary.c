@@ -2,7 +2,7 @@
 /*
  * Where the steps begin and end: the first rule that finds a marker wins.
  * Markers are those of the one thread that has most of them, so that copies on
- * other threads count for nothing; neither do markers within a marker.
+ * other threads count for nothing; neither do markers within a marker, but they are counted.
  *
  * Marks of an optimizer bound steps by their ends, since nothing marks a
  * start: step i is what happened after the end of mark i - 1 until that of mark
@@ -155,16 +155,21 @@ static void add_marker(struct markers *markers, const struct tscope_timeline *ti
 {
 	const struct tscope_trace *trace = timeline->trace;
 	int64_t start_ns = tsi_start_ns(&trace->spans, row), number = (int64_t)markers->count;
+	struct str name = tsi_python_name(tsi_span_name(trace, row)).function;
+	bool has_number =
+		rule->numbered && (find_number(name, &number) || find_batch(trace, row, &number));
 
-	if (is_within_last(markers, start_ns, tsi_span_end(trace, row)))
+	if (is_within_last(markers, start_ns, tsi_span_end(trace, row))) {
+		/* A copy of the marker around it names the same step: nothing is lost with that. */
+		markers->nested_count +=
+			rule->numbered && number != markers->items[markers->count - 1].number;
 		return;
+	}
 	struct tscope_step *step = tsi_arena_push(arena, &markers->items, &markers->count,
 						  &markers->capacity, sizeof(*step));
 	if (!step)
 		return;
-	struct str name = tsi_python_name(tsi_span_name(trace, row)).function;
-	markers->is_numbered &=
-		rule->numbered && (find_number(name, &number) || find_batch(trace, row, &number));
+	markers->is_numbered &= has_number;
 	*step = (struct tscope_step){
 		.number = number,
 		.start_ns = start_ns,
@@ -195,7 +200,7 @@ static void find_markers(struct markers *markers, struct tscope_timeline *timeli
 	uint32_t last = NO_ROW;
 	struct evidence evidence = { 0 };
 
-	markers->count = 0;
+	markers->count = markers->nested_count = 0;
 	markers->is_numbered = rule->numbered;
 	markers->track = track_with_most(marks, rule->label);
 	if (markers->track == NO_ROW)
@@ -296,6 +301,7 @@ void tsi_timeline_find_steps(struct tscope_timeline *timeline)
 	timeline->boundary = rule->boundary;
 	timeline->main_track = found.track;
 	timeline->is_numbered = found.is_numbered;
+	timeline->nested_count = found.nested_count;
 	timeline->steps = found.items;
 	timeline->step_count = (uint32_t)found.count;
 }

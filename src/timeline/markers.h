@@ -10,7 +10,8 @@ struct markers {
 	struct tscope_step *items;
 	size_t count, capacity;
 	uint32_t track;
-	bool is_numbered; /* each says its number; else these are their places in the row */
+	uint32_t nested_count; /* left out within others, though they name steps of their own */
+	bool is_numbered;      /* each says its number; else these are their places in the row */
 };
 
 /*

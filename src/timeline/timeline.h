@@ -128,6 +128,7 @@ struct tscope_timeline {
 	/* By step; NULL where there are devices, or several workers of which none is the step's. */
 	struct host_budget *host_budgets;
 	struct line_parts parts[TSI_PART_SLOTS];
+	uint32_t nested_count;  /* marks of other steps within a step: they bound none */
 	uint32_t overlap_count; /* marks that end after the next one begins: which is right? */
 	bool is_all_cold;       /* every step that would count is cold: they do count */
 	struct long_gap long_gaps[MAX_LONG_GAPS]; /* on any device, the longest first */

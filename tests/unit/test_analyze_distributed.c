@@ -186,12 +186,16 @@ TEST(a_short_rank)
 		texts[i] = i == 5 ? slow : whole;
 	texts[7] = "1 compute=100\n4 compute=100\n";
 	struct analyzed *a = analyze_texts(texts, MAX_RANKS);
-	check_facts(a, "distributed: n_steps dropped_step_count slow_gain_ns slow_rank_doubt",
-		    "6 0 50 rank 7 lacks up to 4 of 6 steps");
+	check_facts(a,
+		    "distributed: n_steps dropped_step_count lacking_rank slow_gain_ns "
+		    "slow_rank_doubt",
+		    "6 0 - 50 rank 7 lacks up to 4 of 6 steps");
 	check_table(a, "distributed.slow_ranks: rank excess_ratio", "5 0.5\n");
 	a = analyze_texts(texts, MAX_RANKS - 1);
-	check_facts(a, "distributed: n_steps dropped_step_count slow_rank_doubt",
-		    "2 4 2 steps are too few to be certain");
+	check_facts(a,
+		    "distributed: n_steps dropped_step_count lacking_rank lacking_step_count "
+		    "slow_rank_doubt",
+		    "2 4 7 4 2 steps are too few to be certain");
 }
 
 TEST(steps_and_ranks_that_are_not_there)

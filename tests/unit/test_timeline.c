@@ -86,14 +86,17 @@ TEST_WITH(profiler_steps_of_the_main_thread, set_up, tear_down)
 	test_annotation(s->t, "ProfilerStep#8", MAIN, 1000, 90);
 	test_annotation(s->t, "ProfilerStep#9", MAIN, 1100, 80);
 	test_annotation(s->t, "ProfilerStep#10", MAIN, 1180, 50);
-	/* A copy on another thread, and one within a step. */
+	/* A copy on another thread, and one within a step; another profiler's steps are counted. */
 	test_annotation(s->t, "ProfilerStep#8", OTHER, 1001, 90);
 	test_annotation(s->t, "ProfilerStep#8", MAIN, 1005, 50);
+	test_annotation(s->t, "ProfilerStep#0", MAIN, 1110, 30);
+	test_annotation(s->t, "ProfilerStep#1", MAIN, 1140, 40);
 	test_op(s->t, "aten::mm", MAIN, 900, 500);
 
 	struct tscope_timeline *timeline = build(s, NULL);
 	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_PROFILER_STEP);
 	ASSERT_STEPS(timeline, { 8, 1000, 90, 100 }, { 9, 1100, 80, 80 }, { 10, 1180, 50, 50 });
+	assert_int_equal(timeline->nested_count, 2);
 	assert_string_equal(
 		tsi_intern_text(&s->trace->names, s->trace->tracks[timeline->main_track].tid).data,
 		"1");

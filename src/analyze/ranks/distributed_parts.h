@@ -17,6 +17,8 @@
 	X(N_STEPS, "n_steps", COUNT, "steps that all ranks have, or of a hundred and more 99 %")   \
 	X(DROPPED_STEP_COUNT, "dropped_step_count", COUNT,                                         \
 	  "steps that only some ranks have, in no figure here")                                    \
+	X(LACKING_RANK, "lacking_rank", COUNT, "the rank that lacks most steps of other ranks")    \
+	X(LACKING_STEP_COUNT, "lacking_step_count", COUNT, "how many it lacks")                    \
 	X(MEAN_STEP_WALL_NS, "mean_step_wall_ns", NS,                                              \
 	  "mean of most compute + most communication of any rank")                                 \
 	X(MEAN_COMM_FRACTION, "mean_comm_fraction", RATIO,                                         \

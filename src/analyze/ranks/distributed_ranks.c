@@ -275,6 +275,25 @@ static size_t count_step_numbers(const struct step_series *ranks, size_t rank_co
 	return different;
 }
 
+/* The rank with fewest of all steps, the first of equals: who reads its log finds why. */
+static void put_lacking_rank(const struct step_series *ranks, size_t rank_count,
+			     size_t number_count, struct fact_sheet *out)
+{
+	size_t least_count = SIZE_MAX;
+	int64_t least_rank = -1;
+
+	for (size_t i = 0; i < rank_count; i++) {
+		size_t count = tsi_count_timed(&ranks[i]);
+
+		if (count >= least_count)
+			continue;
+		least_count = count;
+		least_rank = ranks[i].rank;
+	}
+	tsi_fact_int(out, LACKING_RANK, least_rank);
+	tsi_fact_int(out, LACKING_STEP_COUNT, (int64_t)(number_count - least_count));
+}
+
 void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out)
 {
 	size_t rank_count = survey->steps.rank_count;
@@ -285,6 +304,8 @@ void tsi_distributed_put_missing(struct survey *survey, struct fact_sheet *out)
 	tsi_fact_int(out, N_STEPS, (int64_t)survey->steps.step_count);
 	survey->dropped_count = number_count - survey->steps.step_count;
 	tsi_fact_int(out, DROPPED_STEP_COUNT, (int64_t)survey->dropped_count);
+	if (survey->dropped_count > 0)
+		put_lacking_rank(ranks, rank_count, number_count, out);
 	survey->missing_rank_count = put_missing_ranks(ranks, rank_count, out);
 }
 

@@ -16,6 +16,8 @@
 	  "steps left out as cold: start-up, compilation, first allocations")                      \
 	X(ALL_COLD, "all_cold", FLAG,                                                              \
 	  "every step that would count is cold, so that they do count")                            \
+	X(NESTED_COUNT, "nested_count", COUNT,                                                     \
+	  "marks of steps that lie inside another step's mark, so that they begin none")           \
 	X(OVERLAP_COUNT, "overlap_count", COUNT,                                                   \
 	  "steps whose mark ends after the next one begins; with any no step time is known")       \
 	X(WORKLOAD, "workload", TEXT,                                                              \
@@ -144,6 +146,7 @@ static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *ou
 	}
 	tsi_fact_int(out, COUNTED_COUNT, counted_count);
 	tsi_fact_int(out, COLD_COUNT, cold_count);
+	tsi_fact_int(out, NESTED_COUNT, timeline->nested_count);
 	tsi_fact_int(out, OVERLAP_COUNT, timeline->overlap_count);
 	const char *workload = workload_of(timeline);
 	if (workload)
