@@ -292,6 +292,12 @@ void tsi_rule_place_in(struct rule_context *ctx, const char *path, int64_t start
 		       int64_t duration_ns)
 {
 	assert(ctx->has_fired);
+	/* Two operators may name one: that of the kernel which both run. */
+	for (size_t i = 0; i < ctx->place_count; i++)
+		if (ctx->places[i].start_ns == start_ns &&
+		    ctx->places[i].duration_ns == duration_ns &&
+		    strcmp(ctx->places[i].file, path) == 0)
+			return;
 	if (ctx->place_count == TSCOPE_MAX_PLACES)
 		return;
 	ctx->places[ctx->place_count++] = (struct tscope_place){ path, start_ns, duration_ns };

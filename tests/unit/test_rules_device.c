@@ -579,6 +579,9 @@ TEST(findings_show_places)
 		int64_t start_ns, duration_ns;
 	} shown[] = {
 		{ PRODUCTS PRODUCT("bf16", 1, "g", 60000000, 6000000) "\n" LONGEST, 700, 9 },
+		{ PRODUCTS PRODUCT("bf16", 1, "g", 60000000, 6000000) "\n" /* by one kernel */
+		  PRODUCT("bf16", 1, "g", 50000000, 5000000) "\n" LONGEST,
+		  700, 9 },
 		{ "device_busy.span_ns 100000000\ncopies.pageable_ns 4000000\n"
 		  "copies.by_direction direction=d2h pageable=no max_start_ns=1 max_ns=2\n"
 		  "copies.by_direction direction=h2d pageable=yes max_start_ns=30 max_ns=4\n",
