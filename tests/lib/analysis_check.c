@@ -110,8 +110,6 @@ static void release(struct test_kept *kept)
 		tsi_steps_deinit(&a->ranks[i]);
 	tsi_steps_deinit(&a->slowest);
 	free(a->ranks);
-	tscope_timeline_free(a->timeline);
-	tscope_trace_free(a->trace);
 	free(a);
 }
 
@@ -131,8 +129,8 @@ struct analyzed *analyze_steps_of(struct test_trace *t, const struct tscope_time
 	struct analyzed *a = new_analyzed();
 
 	a->trace = test_trace_finish(t);
-	if (tscope_timeline_build(&a->timeline, a->trace, steps, &err) != TSCOPE_OK ||
-	    tscope_analyze(&a->analysis, a->trace, a->timeline, &options, &err) != TSCOPE_OK)
+	a->timeline = test_timeline(a->trace, steps);
+	if (tscope_analyze(&a->analysis, a->trace, a->timeline, &options, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
 	return a;
 }

@@ -5,29 +5,39 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check.h"
 #include "comm/collective_kind.h"
 #include "fail_alloc.h"
+#include "test_kept.h"
 
 enum { MAX_TEXT = 8192 };
 
-struct kept_log keep_log(struct test_trace *t)
-{
-	struct kept_log kept = { .trace = test_trace_finish(t) };
+struct kept_log {
+	struct test_kept kept;
+	struct rank_log log;
+};
 
-	assert_int_equal(tsi_timeline_build(&kept.timeline, kept.trace, NULL, true, NULL),
-			 TSCOPE_OK);
-	assert_int_equal(tsi_rank_log_init(&kept.log, NULL), TSCOPE_OK);
-	assert_int_equal(tsi_rank_log_fill(&kept.log, kept.trace, kept.timeline, NULL), TSCOPE_OK);
-	return kept;
+static void release(struct test_kept *kept)
+{
+	struct kept_log *k = (struct kept_log *)kept;
+
+	tsi_rank_log_deinit(&k->log);
+	free(k);
 }
 
-void kept_log_free(struct kept_log *kept)
+const struct rank_log *keep_log(struct test_trace *t)
 {
-	tsi_rank_log_deinit(&kept->log);
-	tscope_timeline_free(kept->timeline);
-	tscope_trace_free(kept->trace);
+	struct tscope_trace *trace = test_trace_finish(t);
+	struct kept_log *k = calloc(1, sizeof(*k));
+
+	assert_non_null(k);
+	assert_int_equal(tsi_rank_log_init(&k->log, NULL), TSCOPE_OK);
+	test_keep(&k->kept, release);
+	assert_int_equal(tsi_rank_log_fill(&k->log, trace, test_timeline(trace, NULL), NULL),
+			 TSCOPE_OK);
+	return &k->log;
 }
 
 void test_three_steps(struct test_trace *t)
@@ -154,24 +164,22 @@ void check_points_hold_the_steps(const struct rank_log *log)
 
 /* ---- failures ---- */
 
-static enum tscope_status try_fill(const struct kept_log *kept, struct tscope_error *err)
+static enum tscope_status try_fill(const struct tscope_timeline *timeline, struct tscope_error *err)
 {
 	struct rank_log log;
 	enum tscope_status status = tsi_rank_log_init(&log, err);
 
 	if (status == TSCOPE_OK)
-		status = tsi_rank_log_fill(&log, kept->trace, kept->timeline, err);
+		status = tsi_rank_log_fill(&log, timeline->trace, timeline, err);
 	tsi_rank_log_deinit(&log);
 	return status;
 }
 
 void check_fill_allocations(struct test_trace *t)
 {
-	struct kept_log kept = keep_log(t);
-
+	const struct tscope_timeline *timeline = test_timeline(test_trace_finish(t), NULL);
 	struct alloc_sweep sweep = { .at_least = 15 };
 
 	while (alloc_sweep_next(&sweep))
-		alloc_sweep_try(&sweep, try_fill(&kept, &sweep.err));
-	kept_log_free(&kept);
+		alloc_sweep_try(&sweep, try_fill(timeline, &sweep.err));
 }

@@ -8,18 +8,12 @@
 /*
  * What is kept of a trace that a test made, against texts; the test fails where something is wrong.
  *
- *	struct kept_log kept = keep_log(t);
- *	check_op_times(&kept.log, "all_reduce 310 400 launch 40 ready 300 step 4 seq 5\n");
- *	kept_log_free(&kept);
+ *	const struct rank_log *log = keep_log(t);
+ *	check_op_times(log, "all_reduce 310 400 launch 40 ready 300 step 4 seq 5\n");
+ *
+ * t is freed at once, the log when the test ends.
  */
-struct kept_log {
-	struct tscope_trace *trace;
-	struct tscope_timeline *timeline;
-	struct rank_log log;
-};
-
-struct kept_log keep_log(struct test_trace *t); /* t is freed */
-void kept_log_free(struct kept_log *kept);
+const struct rank_log *keep_log(struct test_trace *t);
 
 /* The steps 4, 5 and 6 of 1000 ns each on thread 1; the last counts as cut. */
 void test_three_steps(struct test_trace *t);

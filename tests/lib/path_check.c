@@ -31,7 +31,7 @@ struct walked_path walk_path(struct test_trace *t, const struct tscope_timeline_
 	struct walked_path w = { .trace = test_trace_finish(t), .pieces.sink.take = keep_piece };
 	struct arena scratch = { 0 };
 
-	assert_int_equal(tscope_timeline_build(&w.timeline, w.trace, options, NULL), TSCOPE_OK);
+	w.timeline = test_timeline(w.trace, options);
 	tsi_path_walk(w.timeline, &w.pieces.sink, &scratch);
 	assert_false(scratch.has_failed);
 	tsi_arena_deinit(&scratch);
@@ -43,8 +43,6 @@ struct walked_path walk_path(struct test_trace *t, const struct tscope_timeline_
 void walked_path_free(struct walked_path *w)
 {
 	free(w->pieces.items);
-	tscope_timeline_free(w->timeline);
-	tscope_trace_free(w->trace);
 }
 
 void check_path_of(struct test_trace *t, const struct tscope_timeline_options *options,

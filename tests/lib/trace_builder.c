@@ -11,6 +11,8 @@
 
 #include "check.h"
 #include "input/input.h"
+#include "test_kept.h"
+#include "timeline/timeline.h"
 
 #define PROCESS "100"
 
@@ -23,7 +25,6 @@ struct test_trace {
 	struct builder *builder; /* NULL after a failure */
 	enum tscope_status status;
 	struct tscope_error err;
-	char args[ARGS_CHARS + TSI_INPUT_PADDING]; /* of an event: some bytes behind may be read */
 };
 
 /* Stands for a trace that could not even be begun: tests make allocations fail. */
@@ -245,13 +246,49 @@ enum tscope_status test_trace_try_finish(struct test_trace *t, struct tscope_tra
 	return status;
 }
 
+struct kept_trace {
+	struct test_kept kept;
+	struct tscope_trace *trace;
+	struct tscope_timeline *timeline;
+};
+
+static void release(struct test_kept *kept)
+{
+	struct kept_trace *k = (struct kept_trace *)kept;
+
+	tscope_timeline_free(k->timeline);
+	tscope_trace_free(k->trace);
+	free(k);
+}
+
+static struct kept_trace *keep(struct tscope_trace *trace, struct tscope_timeline *timeline)
+{
+	struct kept_trace *k = calloc(1, sizeof(*k));
+
+	assert_non_null(k);
+	k->trace = trace;
+	k->timeline = timeline;
+	test_keep(&k->kept, release);
+	return k;
+}
+
 struct tscope_trace *test_trace_finish(struct test_trace *t)
 {
 	struct tscope_trace *trace;
 	struct tscope_error err;
 	if (test_trace_try_finish(t, &trace, &err) != TSCOPE_OK)
 		fail_msg("no trace: %s", err.message);
-	return trace;
+	return keep(trace, NULL)->trace;
+}
+
+struct tscope_timeline *test_timeline(const struct tscope_trace *trace,
+				      const struct tscope_timeline_options *options)
+{
+	struct tscope_timeline *timeline;
+	struct tscope_error err;
+	if (tsi_timeline_build(&timeline, trace, options, true, &err) != TSCOPE_OK)
+		fail_msg("no timeline: %s", err.message);
+	return keep(NULL, timeline)->timeline;
 }
 
 void test_check_rows(const struct tscope_trace *trace, const char *expected)

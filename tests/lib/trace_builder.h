@@ -5,6 +5,7 @@
 #include "model/trace/builder.h"
 
 #include <stdint.h>
+#include <tscope/timeline.h>
 
 /*
  * Small traces for tests, made of calls instead of JSON files. Every call hands
@@ -16,8 +17,6 @@
  *	test_call(t, "cudaLaunchKernel", 1, 150, 20, 7);
  *	test_kernel(t, "sgemm", 0, 7, 180, 400, 7);
  *	struct tscope_trace *trace = test_trace_finish(t);
- *	...
- *	tscope_trace_free(trace);
  *
  * Threads belong to the process "100". Times are start and duration in ns. correlation 0: none.
  */
@@ -91,8 +90,12 @@ void test_event(struct test_trace *t, const struct raw_event *event);
 /* A top-level key with its value as JSON text. */
 void test_metadata(struct test_trace *t, const char *key, const char *value);
 
-/* The trace, for the caller to free; t is freed. The test fails where there is none. */
+/* The trace, which is freed when the test ends; t is freed. The test fails where there is none. */
 struct tscope_trace *test_trace_finish(struct test_trace *t);
+
+/* Its timeline with the pieces of budgets, likewise. options may be NULL. */
+struct tscope_timeline *test_timeline(const struct tscope_trace *trace,
+				      const struct tscope_timeline_options *options);
 
 /*
  * The rows of a trace in their order against a text, one line each:

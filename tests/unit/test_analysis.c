@@ -40,12 +40,9 @@ TEST(failing_allocations)
 {
 	struct tscope_analysis_options options = { .python = true };
 	struct tscope_trace *trace = test_trace_finish(new_rich_trace());
-	struct tscope_timeline *timeline;
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	sweep_trace(trace, timeline, &options, 1);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 /* Identities between the analyzers, which look at the same time in different ways. */

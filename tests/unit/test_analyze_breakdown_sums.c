@@ -82,9 +82,8 @@ static void assert_sums(const struct tscope_analysis *analysis, const char *what
 			 number_of(analysis, "budget.step_count"));
 }
 
-/* Frees the trace. */
-static void check_trace(struct tscope_trace *trace, const struct tscope_timeline_options *options,
-			const char *what)
+static void check_trace(const struct tscope_trace *trace,
+			const struct tscope_timeline_options *options, const char *what)
 {
 	struct tscope_timeline *timeline;
 	struct tscope_analysis *analysis;
@@ -95,7 +94,6 @@ static void check_trace(struct tscope_trace *trace, const struct tscope_timeline
 		tscope_analysis_free(analysis);
 		tscope_timeline_free(timeline);
 	}
-	tscope_trace_free(trace);
 }
 
 TEST(parts_of_traces_sum_to_the_lines)
@@ -112,6 +110,7 @@ TEST(parts_of_traces_sum_to_the_lines)
 		if (tscope_trace_open(&trace, path, NULL, NULL) != TSCOPE_OK)
 			continue;
 		check_trace(trace, NULL, path);
+		tscope_trace_free(trace);
 		trace_count++;
 	}
 	closedir(folder);

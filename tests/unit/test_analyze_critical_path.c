@@ -152,10 +152,6 @@ TEST(doubt)
 TEST(no_memory)
 {
 	struct tscope_trace *trace = test_trace_finish(one_step());
-	struct tscope_timeline *timeline = NULL;
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
-	sweep_trace(trace, timeline, NULL, 1);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
+	sweep_trace(trace, test_timeline(trace, NULL), NULL, 1);
 }

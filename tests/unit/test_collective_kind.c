@@ -81,5 +81,4 @@ TEST(names_of_kernels)
 			assert_string_equal(name->protocol, cases[i].protocol);
 		}
 	}
-	tscope_trace_free(trace);
 }

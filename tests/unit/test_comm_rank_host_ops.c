@@ -38,19 +38,18 @@ TEST(gloo_spans)
 	gloo(t, "gloo:all_reduce", GLOO, 310, 90, INPUT("[[8]]", "float"));
 	test_op(t, "c10d::barrier", MAIN, 1100, 10);
 	gloo(t, "gloo:barrier", GLOO, 1200, 10, "{}");
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_times(&kept.log, "all_reduce 5 305 launch - ready 5 step 4 seq -\n"
-				  "all_reduce 120 200 launch 100 ready 100 step 4 seq -\n"
-				  "all_reduce 210 710 launch 150 ready 150 step 4 seq -\n"
-				  "all_reduce 310 400 launch 200 ready 200 step 4 seq -\n"
-				  "barrier 1200 1210 launch 1100 ready 1100 step 5 seq -\n");
-	assert_true(kept.log.is_host);
-	assert_int_equal(kept.log.device_ordinal, -1);
-	assert_int_not_equal(kept.log.ops[0].stream, kept.log.ops[1].stream);
-	assert_int_equal(kept.log.ops[1].stream, kept.log.ops[2].stream);
-	check_points_hold_the_steps(&kept.log);
-	kept_log_free(&kept);
+	check_op_times(log, "all_reduce 5 305 launch - ready 5 step 4 seq -\n"
+			    "all_reduce 120 200 launch 100 ready 100 step 4 seq -\n"
+			    "all_reduce 210 710 launch 150 ready 150 step 4 seq -\n"
+			    "all_reduce 310 400 launch 200 ready 200 step 4 seq -\n"
+			    "barrier 1200 1210 launch 1100 ready 1100 step 5 seq -\n");
+	assert_true(log->is_host);
+	assert_int_equal(log->device_ordinal, -1);
+	assert_int_not_equal(log->ops[0].stream, log->ops[1].stream);
+	assert_int_equal(log->ops[1].stream, log->ops[2].stream);
+	check_points_hold_the_steps(log);
 }
 
 TEST(sizes_of_gloo_spans)
@@ -64,15 +63,14 @@ TEST(sizes_of_gloo_spans)
 	gloo(t, "gloo:all_gather", GLOO, 400, 10, INPUT("[[5], [6]]", "long int\", \"long int"));
 	gloo(t, "gloo:send", GLOO, 500, 10, INPUT("[[3]]", "unsigned char"));
 	gloo(t, "gloo:recv", GLOO, 600, 10, INPUT("[[4]]", "no type"));
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_sizes(&kept.log, "all_reduce bytes 32 bus - received 32 'Float' peer -1\n"
-				  "reduce bytes 18 bus 18 received 18 'BFloat16' peer -1\n"
-				  "barrier bytes - bus - received - '' peer -1\n"
-				  "all_gather bytes - bus - received - 'Long' peer -1\n"
-				  "send_recv bytes 3 bus 3 received - 'Byte' peer -1 send\n"
-				  "send_recv bytes - bus - received - '' peer -1\n");
-	kept_log_free(&kept);
+	check_op_sizes(log, "all_reduce bytes 32 bus - received 32 'Float' peer -1\n"
+			    "reduce bytes 18 bus 18 received 18 'BFloat16' peer -1\n"
+			    "barrier bytes - bus - received - '' peer -1\n"
+			    "all_gather bytes - bus - received - 'Long' peer -1\n"
+			    "send_recv bytes 3 bus 3 received - 'Byte' peer -1 send\n"
+			    "send_recv bytes - bus - received - '' peer -1\n");
 }
 
 /*
@@ -92,18 +90,17 @@ TEST(lines_of_the_host)
 	test_op(t, "aten::mm", MAIN, 500, 100);
 	test_op(t, "c10d::allreduce_", MAIN, 590, 5);
 	test_annotation(t, "Optimizer.zero_grad#SGD.zero_grad", MAIN, 700, 150);
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	for (size_t i = 0; i < kept.log.point_count; i++) {
-		stall_ns += kept.log.points[i].stall_ns;
+	for (size_t i = 0; i < log->point_count; i++) {
+		stall_ns += log->points[i].stall_ns;
 		for (int line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++)
-			line_ns[line] += kept.log.points[i].line_ns[line];
+			line_ns[line] += log->points[i].line_ns[line];
 	}
 	assert_int_equal(stall_ns, 200);
 	assert_int_equal(line_ns[TSCOPE_BUDGET_DATA_STALL], 100);
 	assert_int_equal(line_ns[TSCOPE_BUDGET_COMPUTE], 200 + 95 + 150);
 	assert_int_equal(line_ns[TSCOPE_BUDGET_LAUNCH_STALL], 5 + 100 + 150);
-	kept_log_free(&kept);
 }
 
 /* An operator within another counts in both: mm has 50 + 50 + 30. */
@@ -117,11 +114,10 @@ TEST(operators_stand_for_kernels)
 	test_op(t, "aten::mm", MAIN, 1120, 50);
 	test_op(t, "aten::mm", MAIN, 1300, 30);
 	call_all_reduce(t, 1400, "[[[8]], [], []]");
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_kernels(&kept.log, "aten::mm 3 130 0\naten::linear 1 100 0\n"
-				 "c10d::allreduce_ comm 1 10 0\n");
-	kept_log_free(&kept);
+	check_kernels(log, "aten::mm 3 130 0\naten::linear 1 100 0\n"
+			   "c10d::allreduce_ comm 1 10 0\n");
 }
 
 TEST(every_allocation_may_fail)

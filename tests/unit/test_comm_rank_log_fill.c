@@ -49,16 +49,15 @@ TEST(times_of_kernels)
 	test_kernel(t, "gemm", 0, 7, 2210, 200, 7);
 	launch(t, 2250, 8);
 	comm(t, 20, 2300, 200, 8, META("allreduce", 100, 100) ", \"Seq\": 8");
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_times(&kept.log, "all_reduce 310 400 launch 40 ready 300 step 4 seq 5\n"
-				  "all_reduce 1200 1250 launch 1100 ready 1100 step 5 seq 6\n"
-				  "all_reduce 2100 2120 launch 1990 ready 1990 step 5 seq 7\n"
-				  "all_reduce 2300 2500 launch 2250 ready 2300 step 6 seq 8\n");
-	check_points_hold_the_steps(&kept.log);
-	assert_false(kept.log.is_host);
-	assert_false(kept.log.has_start);
-	kept_log_free(&kept);
+	check_op_times(log, "all_reduce 310 400 launch 40 ready 300 step 4 seq 5\n"
+			    "all_reduce 1200 1250 launch 1100 ready 1100 step 5 seq 6\n"
+			    "all_reduce 2100 2120 launch 1990 ready 1990 step 5 seq 7\n"
+			    "all_reduce 2300 2500 launch 2250 ready 2300 step 6 seq 8\n");
+	check_points_hold_the_steps(log);
+	assert_false(log->is_host);
+	assert_false(log->has_start);
 }
 
 /*
@@ -76,19 +75,18 @@ TEST(places_of_the_main_thread)
 	test_span(t, "cpu_op", "aten::brief", MAIN, 700, 5);
 	comm(t, 20, 300, 100, 1, META("allreduce", 100, 100));
 	test_span(t, "cpu_op", "aten::inner", MAIN, 1100, 500);
-	struct kept_log kept = keep_log(t);
-	const struct rank_place *inner = tsi_rank_log_place(&kept.log, TSI_STR("aten::inner"));
-	const struct rank_place *outer = tsi_rank_log_place(&kept.log, TSI_STR("outer"));
+	const struct rank_log *log = keep_log(t);
+	const struct rank_place *inner = tsi_rank_log_place(log, TSI_STR("aten::inner"));
+	const struct rank_place *outer = tsi_rank_log_place(log, TSI_STR("outer"));
 
-	assert_int_equal(kept.log.place_count, 2);
+	assert_int_equal(log->place_count, 2);
 	assert_non_null(inner);
 	assert_non_null(outer);
 	assert_int_equal(outer->total_ns, 50 + 295);
 	assert_int_equal(inner->total_ns, 50 + 200 + 500);
 	assert_int_equal(inner->longest_ns, 500);
 	assert_int_equal(inner->longest_start_ns, 1100);
-	assert_null(tsi_rank_log_place(&kept.log, TSI_STR("aten::brief")));
-	kept_log_free(&kept);
+	assert_null(tsi_rank_log_place(log, TSI_STR("aten::brief")));
 }
 
 /* Nobody launched the first here: it runs when the capture begins. The last ends after it. */
@@ -113,12 +111,11 @@ TEST(edges_of_the_capture)
 	comm(t, 20, 310, 10, 0, META("allreduce", 100, 100));
 	launch(t, 500, 2);
 	comm(t, 20, 99000, 500, 2, META("allreduce", 100, 100));
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_times(&kept.log, "all_reduce 5 15 launch - ready 5 step 4 seq - cut\n"
-				  "all_reduce 310 320 launch - ready 310 step 4 seq -\n"
-				  "all_reduce 99000 99500 launch 500 ready 500 step 4 seq - cut\n");
-	kept_log_free(&kept);
+	check_op_times(log, "all_reduce 5 15 launch - ready 5 step 4 seq - cut\n"
+			    "all_reduce 310 320 launch - ready 310 step 4 seq -\n"
+			    "all_reduce 99000 99500 launch 500 ready 500 step 4 seq - cut\n");
 }
 
 /* The second record launches two kernels: one op. Device 1 communicates less: not this log's. */
@@ -134,11 +131,10 @@ TEST(one_op_for_each_collective_of_one_device)
 	test_kernel(t, NCCL, 0, 20, 200, 50, 1);
 	test_kernel(t, NCCL, 0, 21, 230, 60, 2);
 	test_kernel(t, NCCL, 1, 20, 500, 80, 0);
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_times(&kept.log, "all_reduce 200 290 launch 110 ready 110 step 4 seq -\n");
-	assert_int_equal(kept.log.device_ordinal, 0);
-	kept_log_free(&kept);
+	check_op_times(log, "all_reduce 200 290 launch 110 ready 110 step 4 seq -\n");
+	assert_int_equal(log->device_ordinal, 0);
 }
 
 /* 2 bytes an element; bus bytes 200 × 2 × 3 ÷ 4. S of all_to_all is the larger of its two. */
@@ -153,15 +149,14 @@ TEST(sizes_of_kernels)
 	comm(t, 20, 400, 10, 0, META("send", 8, 8) ", \"Dst Rank\": 3");
 	comm(t, 20, 500, 10, 0, META("recv", 9, 9) ", \"Src Rank\": 2");
 	test_kernel(t, NCCL, 0, 20, 600, 10, 0);
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_sizes(&kept.log, "all_reduce bytes 200 bus 300 received 200 'BFloat16' peer -1\n"
-				  "all_to_all bytes 100 bus 100 received 100 'BFloat16' peer -1\n"
-				  "all_gather bytes 80 bus - received 80 'BFloat16' peer -1\n"
-				  "send_recv bytes 16 bus 16 received - 'BFloat16' peer 3 send\n"
-				  "send_recv bytes 18 bus 18 received 18 'BFloat16' peer 2\n"
-				  "all_reduce bytes - bus - received - '' peer -1\n");
-	kept_log_free(&kept);
+	check_op_sizes(log, "all_reduce bytes 200 bus 300 received 200 'BFloat16' peer -1\n"
+			    "all_to_all bytes 100 bus 100 received 100 'BFloat16' peer -1\n"
+			    "all_gather bytes 80 bus - received 80 'BFloat16' peer -1\n"
+			    "send_recv bytes 16 bus 16 received - 'BFloat16' peer 3 send\n"
+			    "send_recv bytes 18 bus 18 received 18 'BFloat16' peer 2\n"
+			    "all_reduce bytes - bus - received - '' peer -1\n");
 }
 
 /* A kernel that sends and receives, of an all-to-all, as PyTorch before 2.1 wrote it. */
@@ -178,11 +173,10 @@ TEST(annotations_tell_what_kernels_do_not)
 	launch(t, 300, 2);
 	test_kernel(t, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(Args)", 0, 20, 150, 50, 1);
 	test_kernel(t, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(Args)", 0, 20, 350, 50, 2);
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_sizes(&kept.log, "all_to_all bytes - bus - received - 'Long' peer -1\n"
-				  "send_recv bytes - bus - received - '' peer -1\n");
-	kept_log_free(&kept);
+	check_op_sizes(log, "all_to_all bytes - bus - received - 'Long' peer -1\n"
+			    "send_recv bytes - bus - received - '' peer -1\n");
 }
 
 #define GROUP(name, desc, ranks)                                                                   \
@@ -211,18 +205,17 @@ TEST(members_of_groups)
 	comm(t, 20, 500, 10, 0, GROUP("5", "", "[]") ", \"Group size\": 6");
 	comm(t, 20, 600, 10, 0, GROUP("1", "dp", "[3, 1, 1, 2]") ", \"Group size\": 3");
 	test_kernel(t, NCCL, 0, 20, 700, 10, 0);
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	check_op_groups(&kept.log, "'1' 'dp' size 3: 1 2 3\n"
-				   "'2' 'tp' size 2: 1 7\n"
-				   "'3' 'pp' size 3: 1 5 9\n"
-				   "'0' 'default_pg' size 5: 0 1 2 3 4\n"
-				   "'5' '' size 6:\n"
-				   "'' '' size -:\n"
-				   "'8' 'idle' size 2: 1 4\n"
-				   "ops 0 1 2 3 4 0 5");
-	assert_int_equal(kept.log.rank, 1);
-	kept_log_free(&kept);
+	check_op_groups(log, "'1' 'dp' size 3: 1 2 3\n"
+			     "'2' 'tp' size 2: 1 7\n"
+			     "'3' 'pp' size 3: 1 5 9\n"
+			     "'0' 'default_pg' size 5: 0 1 2 3 4\n"
+			     "'5' '' size 6:\n"
+			     "'' '' size -:\n"
+			     "'8' 'idle' size 2: 1 4\n"
+			     "ops 0 1 2 3 4 0 5");
+	assert_int_equal(log->rank, 1);
 }
 
 /* The last step, which the end of the capture cuts, does not count, nor what is launched in it. */
@@ -246,22 +239,21 @@ TEST(kernels_of_counted_steps)
 	test_memcpy(t, "Memcpy DtoD (Device -> Device)", 0, 7, 2510, 10, 5, 8);
 	launch(t, 2600, 6);
 	test_kernel(t, "add", 0, 7, 2610, 10, 6);
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
 	/* 280 + 100 + 110 ns; 6 + 6 + 4 blocks */
-	check_kernels(&kept.log, "gemm 3 490 16\n" NCCL " comm 1 40 0\n");
-	assert_string_equal(tsi_intern_text(&kept.log.names, kept.log.host_name).data, "node7");
-	assert_string_equal(tsi_intern_text(&kept.log.names, kept.log.device_name).data, "H100");
-	assert_int_equal(kept.log.visible_device_count, 2);
+	check_kernels(log, "gemm 3 490 16\n" NCCL " comm 1 40 0\n");
+	assert_string_equal(tsi_intern_text(&log->names, log->host_name).data, "node7");
+	assert_string_equal(tsi_intern_text(&log->names, log->device_name).data, "H100");
+	assert_int_equal(log->visible_device_count, 2);
 	/* on the clock of all traces */
-	assert_true(kept.log.has_start);
-	check_op_times(&kept.log,
+	assert_true(log->has_start);
+	check_op_times(log,
 		       "all_reduce 1002010 1002050 launch 1001990 ready 1001990 step 5 seq -\n");
-	assert_int_equal(kept.log.steps[0].start_ns, 1000000);
-	assert_int_equal(kept.log.points[0].time_ns, 1000000);
-	assert_int_equal(kept.log.still.items[0].start_ns, 1002010);
-	check_points_hold_the_steps(&kept.log);
-	kept_log_free(&kept);
+	assert_int_equal(log->steps[0].start_ns, 1000000);
+	assert_int_equal(log->points[0].time_ns, 1000000);
+	assert_int_equal(log->still.items[0].start_ns, 1002010);
+	check_points_hold_the_steps(log);
 }
 
 TEST(without_communication_there_are_only_steps)
@@ -271,13 +263,12 @@ TEST(without_communication_there_are_only_steps)
 	test_three_steps(t);
 	launch(t, 1010, 1);
 	test_kernel(t, "gemm", 0, 7, 1020, 100, 1);
-	struct kept_log kept = keep_log(t);
+	const struct rank_log *log = keep_log(t);
 
-	assert_int_equal(kept.log.op_count, 0);
-	assert_int_equal(kept.log.point_count, 0);
-	assert_int_equal(kept.log.step_count, 3);
-	check_kernels(&kept.log, "gemm 1 100 0\n");
-	kept_log_free(&kept);
+	assert_int_equal(log->op_count, 0);
+	assert_int_equal(log->point_count, 0);
+	assert_int_equal(log->step_count, 3);
+	check_kernels(log, "gemm 1 100 0\n");
 }
 
 TEST(every_allocation_may_fail)

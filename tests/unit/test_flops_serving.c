@@ -27,12 +27,11 @@ static const char *count(struct test_trace *t)
 	static char text[1024];
 	struct tscope_timeline_options options = { 0 };
 	struct tscope_trace *trace = test_trace_finish(t);
-	struct tscope_timeline *timeline;
 	struct trace_flops *flops;
 	struct arena arena = { 0 };
 	size_t used = 0;
+	struct tscope_timeline *timeline = test_timeline(trace, &options);
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL), TSCOPE_OK);
 	assert_int_equal(
 		tsi_trace_flops_new(&flops, trace, timeline, tsi_kernel_kinds(trace, &arena), NULL),
 		TSCOPE_OK);
@@ -48,8 +47,6 @@ static const char *count(struct test_trace *t)
 			reasons[flops->uncounted[i].reason]);
 	tsi_trace_flops_free(flops);
 	tsi_arena_deinit(&arena);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 	return text;
 }
 

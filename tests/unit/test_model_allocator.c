@@ -84,7 +84,6 @@ TEST(accelerators_are_kept_and_the_cpu_is_not)
 
 	check_points(trace, "0 1 100 200\n0 3 150 200\n0 5 160 210 oom\n3 4 160 200\n");
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_memory_without_total), 0);
-	tscope_trace_free(trace);
 }
 
 TEST(points_are_put_in_order)
@@ -100,7 +99,6 @@ TEST(points_are_put_in_order)
 
 	check_points(trace, "-1 50 50 100\n0 -5 7 100\n0 40 40 100\n0 40 41 100\n0 40 39 100\n"
 			    "1 20 21 100\n1 30 30 100\n");
-	tscope_trace_free(trace);
 }
 
 TEST(what_says_no_total_is_counted)
@@ -123,7 +121,6 @@ TEST(what_says_no_total_is_counted)
 	/* What is reserved may be missing. */
 	check_points(trace, "0 9 5 -\n");
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_memory_without_total), 8);
-	tscope_trace_free(trace);
 }
 
 TEST(without_a_time_it_is_lost)
@@ -139,7 +136,6 @@ TEST(without_a_time_it_is_lost)
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_missing_timestamp), 1);
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_bad_timestamp), 2);
 	assert_int_equal(tscope_trace_info(trace)->dropped_count, 3);
-	tscope_trace_free(trace);
 }
 
 TEST(every_allocation_may_fail)

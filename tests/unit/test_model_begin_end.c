@@ -132,7 +132,6 @@ TEST(slices)
 				 cases[i].unmatched_ends);
 		assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unmatched_begin),
 				 cases[i].unmatched_begins);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -151,7 +150,6 @@ TEST(threads_have_stacks_of_their_own)
 			       "2 other b 1 2\n");
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unmatched_end), 1);
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unmatched_begin), 1);
-	tscope_trace_free(trace);
 }
 
 /* Composer's spans and those of no category; a begin that brings its duration is complete. */
@@ -181,7 +179,6 @@ TEST(slices_have_the_class_of_their_name)
 	test_check_rows(trace, "1 annotation event/forward 0 5\n"
 			       "1 python f 7 2\n"
 			       "1 other k 9 1\n");
-	tscope_trace_free(trace);
 }
 
 enum { DEEP = 200000 };
@@ -196,5 +193,4 @@ TEST(deep_stacks_are_no_matter)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(tsi_dur_ns(&trace->spans, 0), 2 * DEEP - 1);
 	assert_int_equal(tsi_dur_ns(&trace->spans, DEEP - 1), 1);
-	tscope_trace_free(trace);
 }

@@ -85,7 +85,6 @@ TEST(format_and_rank)
 
 		assert_string_equal(tscope_trace_info(trace)->format, cases[i].format);
 		assert_int_equal(tscope_trace_info(trace)->rank, cases[i].rank);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -103,12 +102,10 @@ TEST(unix_time)
 	assert_int_equal(tscope_trace_info(trace)->base_time_ns, 0);
 	assert_int_equal(trace->composer_ranks[0].sync_ns, INT64_C(1790857026000700000));
 	assert_int_equal(trace->composer_ranks[0].sync_error_ns, 4000);
-	tscope_trace_free(trace);
 
 	trace = test_trace_finish(composer_text("rank 0 sync=" UNIX_S "000700\nevent/batch 8 9\n"));
 	assert_false(tscope_trace_info(trace)->has_base_time);
 	assert_int_equal(trace->composer_ranks[0].sync_error_ns, NO_NUMBER);
-	tscope_trace_free(trace);
 }
 
 /* Absurd ones are no moment; of two the first holds. */
@@ -119,11 +116,9 @@ TEST(odd_moments)
 
 	assert_int_equal(trace->composer_ranks[0].sync_ns, NO_NUMBER);
 	assert_int_equal(trace->composer_ranks[0].sync_error_ns, NO_NUMBER);
-	tscope_trace_free(trace);
 	trace = test_trace_finish(composer_text("rank 0 sync=7\nrank 0 sync=8\n" SPAN));
 	assert_int_equal(trace->composer_rank_count, 1);
 	assert_int_equal(trace->composer_ranks[0].sync_ns, 7000);
-	tscope_trace_free(trace);
 }
 
 /* ---- spans ---- */
@@ -139,7 +134,6 @@ TEST(batches)
 	assert_int_equal(trace->batches[tsi_annotation_index(trace, 1)], 41);
 	assert_int_equal(tsi_annotation_index(trace, 2), NO_ROW);
 	assert_int_equal(tsi_annotation_index(trace, 3), NO_ROW);
-	tscope_trace_free(trace);
 }
 
 /*
@@ -157,12 +151,10 @@ TEST(ends_without_begin)
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_cut_begin), 3);
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unmatched_end), 0);
 	assert_int_equal(tscope_trace_info(trace)->dropped_count, 0);
-	tscope_trace_free(trace);
 
 	trace = test_trace_finish(composer_text("f - 5\nouter 10 100\ninner - 20\n"));
 	test_check_rows(trace, "1 other outer 10 10\n");
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unmatched_end), 2);
-	tscope_trace_free(trace);
 }
 
 /* ---- events of torch that Composer copied ---- */
@@ -185,7 +177,6 @@ TEST(device_rows)
 			       "gpu3/7 kernel gemm 40 20\n");
 	assert_int_equal(trace->device_count, 1);
 	assert_int_equal(trace->devices[0].ordinal, 3);
-	tscope_trace_free(trace);
 }
 
 /* The profiler's own span is no work, though its process is not "Spans" any more. */
@@ -205,7 +196,6 @@ TEST(span_of_the_profiler)
 	struct tscope_trace *trace = test_trace_finish(t);
 	test_check_rows(trace, "1 annotation callback/A/event/batch_end 10 10\n");
 	assert_int_equal(trace->capture_end_ns, 901);
-	tscope_trace_free(trace);
 }
 
 /*
@@ -224,7 +214,6 @@ TEST(clock_of_torch)
 			       "2 cpu_op aten::mm 1790857026001000000 500000\n"
 			       "3 cpu_op aten::add 259200000000000 1\n");
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_moved_clock), 1);
-	tscope_trace_free(trace);
 
 	/* Recorded three days into the period: neither belongs there. */
 	trace = test_trace_finish(composer_text("rank 0 sync=1791116226000700\n"
@@ -232,7 +221,6 @@ TEST(clock_of_torch)
 						"cpu_op aten::add 518400000000000 "
 						"518400000000001 thread=3\n"));
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_moved_clock), 0);
-	tscope_trace_free(trace);
 }
 
 /* ---- merged files ---- */
@@ -251,7 +239,6 @@ static struct merged_ranks merged_of(const char *lines)
 
 	assert_int_equal(tsi_merged_ranks_of(&merged, trace, NULL), TSCOPE_OK);
 	assert_int_equal(tscope_trace_info(trace)->merged_rank_count, merged.rank_count);
-	tscope_trace_free(trace);
 	return merged;
 }
 
@@ -282,7 +269,6 @@ TEST(a_merger_has_been_there)
 					   .args = TSI_STR("{\"sort_index\": 99999}") });
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_true(trace->is_merged);
-	tscope_trace_free(trace);
 }
 
 static void check_rank(const char *lines, int64_t rank, const char *expected)
@@ -294,7 +280,6 @@ static void check_rank(const char *lines, int64_t rank, const char *expected)
 
 	test_check_rows(trace, expected);
 	assert_int_equal(tscope_trace_info(trace)->rank, rank);
-	tscope_trace_free(trace);
 	tsi_merged_ranks_deinit(&merged);
 }
 
@@ -384,6 +369,5 @@ TEST(merged_when_memory_ends)
 
 		alloc_sweep_try(&sweep, tsi_merged_ranks_of(&merged, trace, &sweep.err));
 		tsi_merged_ranks_deinit(&merged);
-		tscope_trace_free(trace);
 	}
 }

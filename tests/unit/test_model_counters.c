@@ -38,7 +38,6 @@ static void check_counters(const char *lines, const char *expected)
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);
-	tscope_trace_free(trace);
 }
 
 TEST(series_by_counter_process_and_name)
@@ -90,7 +89,6 @@ TEST(processes_and_ids_are_apart)
 	assert_string_equal(tsi_intern_text(&trace->names, trace->counters.series[2].id).data, "7");
 	assert_string_equal(tsi_intern_text(&trace->names, trace->counters.series[3].process).data,
 			    "0");
-	tscope_trace_free(trace);
 }
 
 /* Numbers in quotes are numbers; the rest is counted. */
@@ -106,7 +104,6 @@ TEST(what_is_no_number)
 	assert_int_equal(trace->counters.value_count, 1);
 	assert_true(trace->counters.values[0].value == 12);
 	assert_int_equal(trace->counters.bad_count, 4);
-	tscope_trace_free(trace);
 }
 
 TEST(escaped_names)
@@ -125,7 +122,6 @@ TEST(escaped_names)
 	const struct counter_series *series = &trace->counters.series[0];
 	assert_string_equal(tsi_intern_text(&trace->names, series->counter).data, "aA");
 	assert_string_equal(tsi_intern_text(&trace->names, series->name).data, "k/");
-	tscope_trace_free(trace);
 }
 
 /* Pauses of the garbage collector are spans; an event without a time is lost. */
@@ -143,7 +139,6 @@ TEST(what_is_no_counter)
 	assert_int_equal(trace->counters.series_count, 0);
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_missing_timestamp), 1);
 	(void)test_row(trace, "garbage collection");
-	tscope_trace_free(trace);
 }
 
 /* A million names cost no more than the limit; what is known goes on. */
@@ -167,7 +162,6 @@ TEST(too_many_series)
 	assert_int_equal(trace->counters.series_count, COUNTERS_MAX_SERIES);
 	assert_int_equal(trace->counters.dropped_count, 11);
 	assert_int_equal(trace->counters.series[0].count, 2);
-	tscope_trace_free(trace);
 }
 
 TEST(without_counters)

@@ -75,7 +75,6 @@ TEST(flows_bind_what_has_no_correlation)
 		check_counts(trace, 0, 2, 0, "flow");
 		assert_int_equal(
 			tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unlinked_device_event), 1);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -103,7 +102,6 @@ TEST(flows_may_start_at_operators)
 	assert_int_equal(tsi_launch_row(trace, test_row(trace, "b")),
 			 test_row(trace, "aten::add_"));
 	check_counts(trace, 0, 3, 0, "flow");
-	tscope_trace_free(trace);
 }
 
 /* The way that comes first counts: correlation, flow, External id. */
@@ -133,7 +131,6 @@ TEST(ways_may_mix)
 	check_counts(trace, 1, 1, 2, "correlation 1, flow 1, External id 2");
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unlinked_device_event),
 			 1);
-	tscope_trace_free(trace);
 }
 
 /* Calls and kernels with ids of their own, as ROCm once wrote: an operator has it by chance. */
@@ -149,7 +146,6 @@ TEST(a_call_with_the_id_comes_before_an_operator)
 	struct tscope_trace *trace = test_trace_finish(t);
 	check_launch(trace, "k", "hipLaunchKernel", "aten::mm");
 	check_counts(trace, 0, 0, 1, "External id");
-	tscope_trace_free(trace);
 }
 
 /* Backward by the operator where there is no call; a collective's operator makes it communication. */
@@ -170,7 +166,6 @@ TEST(operators_without_calls_tell_phase_and_collective)
 	assert_int_equal(tsi_span_class(&trace->spans, test_row(trace, "unnamed")),
 			 TSCOPE_SPAN_COMM);
 	assert_int_equal(trace->collectives[comm->collective].kind, COLLECTIVE_ALL_REDUCE);
-	tscope_trace_free(trace);
 }
 
 /* Ids come again: of several starts the latest before the end counts, as with correlations. */
@@ -193,7 +188,6 @@ TEST(equal_ids_of_flows)
 	check_launch(trace, "a", "early", "none");
 	check_launch(trace, "b", "late", "none");
 	check_launch(trace, "before all", "early", "none");
-	tscope_trace_free(trace);
 }
 
 /* Where all has correlations, flows of a long trace are not kept; PyTorch's ids say enough then. */
@@ -215,5 +209,4 @@ TEST(the_first_kernel_without_correlation_may_come_late)
 	struct tscope_trace *trace = test_trace_finish(t);
 	check_launch(trace, "bare", "last", "none");
 	check_counts(trace, MANY, 1, 0, "correlation 3000, flow 1");
-	tscope_trace_free(trace);
 }

@@ -115,7 +115,6 @@ static void check_scene(struct scene s, unsigned thread_count)
 	fill(&s);
 	struct tscope_trace *trace = build(&s, thread_count);
 	check_rows(&s, trace);
-	tscope_trace_free(trace);
 	free(s.items);
 }
 

@@ -115,7 +115,6 @@ TEST(texts_of_inputs)
 		assert_string_equal(text(trace, inputs->signature), cases[i].signature);
 		assert_string_equal(text(trace, inputs->concrete), cases[i].concrete);
 		assert_string_equal(text(trace, inputs->flops), cases[i].flops);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -134,7 +133,6 @@ TEST(lists_that_grow)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(strlen(text(trace, tsi_op_inputs(trace, 0)->signature)), 4 + 2 * COMMAS);
 	assert_int_equal(strlen(text(trace, tsi_op_inputs(trace, 1)->concrete)), 4 + 2 * COMMAS);
-	tscope_trace_free(trace);
 }
 
 /* ---- equal inputs share one ---------------------------------------------------------- */
@@ -177,7 +175,6 @@ TEST(equal_inputs_share_one)
 		assert_int_equal(tsi_cpu_op(trace, i)->inputs, cases[i].inputs);
 	}
 	assert_int_equal(trace->op_inputs_count, 12);
-	tscope_trace_free(trace);
 }
 
 /* However the file writes them, equal sizes have equal texts. */
@@ -189,7 +186,6 @@ TEST(blanks_do_not_tell_signatures_apart)
 		       NULL);
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(tsi_op_inputs(trace, 0)->signature, tsi_op_inputs(trace, 1)->signature);
-	tscope_trace_free(trace);
 }
 
 TEST(the_first_inputs_say_nothing)
@@ -202,7 +198,6 @@ TEST(the_first_inputs_say_nothing)
 	assert_int_equal(trace->op_inputs[0].signature, 0);
 	assert_int_equal(trace->op_inputs[0].concrete, 0);
 	assert_int_equal(trace->op_inputs[0].flops, 0);
-	tscope_trace_free(trace);
 }
 
 /* ---- forward and backward ------------------------------------------------------------ */
@@ -234,7 +229,6 @@ TEST(forward_and_backward)
 		assert_int_equal(tsi_cpu_op(trace, i)->is_forward, cases[i].is_forward);
 		assert_int_equal(tsi_cpu_op(trace, i)->is_backward, cases[i].is_backward);
 	}
-	tscope_trace_free(trace);
 }
 
 /* In either order, for files that another tool has rewritten. */
@@ -249,7 +243,6 @@ TEST(members_come_in_any_order)
 	assert_false(tsi_cpu_op(trace, 0)->is_forward);
 	assert_string_equal(text(trace, tsi_op_inputs(trace, 0)->signature), "[[2]] float");
 	assert_string_equal(text(trace, tsi_op_inputs(trace, 0)->concrete), "[3]");
-	tscope_trace_free(trace);
 }
 
 /* ---- many, and none ------------------------------------------------------------------ */
@@ -284,7 +277,6 @@ TEST(many_inputs_keep_apart)
 				    wanted);
 		assert_int_equal(tsi_op_inputs(trace, 2 * i + 1)->concrete, 0);
 	}
-	tscope_trace_free(trace);
 }
 
 TEST(inputs_have_a_limit)

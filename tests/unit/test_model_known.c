@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "random_numbers.h"
+#include "test_kept.h"
 #include "trace_builder.h"
 
 enum {
@@ -313,8 +314,7 @@ TEST(kinds_change_nothing)
 		struct tscope_trace *usual = random_trace(round, false, of_round);
 		struct tscope_trace *known = random_trace(round, true, of_round);
 		check_same(usual, known);
-		tscope_trace_free(usual);
-		tscope_trace_free(known);
+		test_release_kept();
 	}
 }
 
@@ -336,5 +336,4 @@ TEST(kinds_of_any_number)
 			      });
 	struct tscope_trace *trace = test_trace_finish(t);
 	test_check_rows(trace, "0 cpu_op a 0 5\n0 cpu_op a 10 5\n0 cpu_op a 20 5\n");
-	tscope_trace_free(trace);
 }

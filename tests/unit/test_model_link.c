@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "random_numbers.h"
+#include "test_kept.h"
 #include "trace_builder.h"
 
 static uint64_t diagnostic(const struct tscope_trace *trace, enum tscope_diagnostic kind)
@@ -60,7 +61,6 @@ TEST(kernel_to_call_to_innermost_op)
 	struct tscope_span span = tscope_trace_span(trace, test_row(trace, "a"));
 	assert_int_equal(span.launch, event_of(trace, "a")->call);
 	assert_int_equal(span.op, test_row(trace, "inner"));
-	tscope_trace_free(trace);
 }
 
 /* Clocks of whole microseconds make spans cross; what has ended encloses nothing. */
@@ -78,7 +78,6 @@ TEST(crossing_spans_do_not_confuse)
 	check_op(trace, "a", "none");
 	check_op(trace, "b", "without length");
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_crossing_spans), 1);
-	tscope_trace_free(trace);
 }
 
 /* One graph launch, many kernels; another graph whose kernels were lost. */
@@ -96,7 +95,6 @@ TEST(graphs_launch_many)
 	assert_true(tsi_call(trace, event_of(trace, "a")->call)->has_work);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_empty_graph_launch), 1);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_launch_without_work), 1);
-	tscope_trace_free(trace);
 }
 
 static void put_replay(struct test_trace *t, uint64_t correlation, int graph, int node_count)
@@ -121,7 +119,6 @@ TEST(replays_that_lost_nodes)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_short_graph_replay), 3);
 	assert_int_equal(trace->short_replay_ns, 12000);
-	tscope_trace_free(trace);
 
 	t = test_trace_new(); /* the last one only */
 	put_replay(t, 1, 3, 100);
@@ -130,7 +127,6 @@ TEST(replays_that_lost_nodes)
 	trace = test_trace_finish(t);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_short_graph_replay), 0);
 	assert_int_equal(trace->short_replay_ns, NO_NUMBER);
-	tscope_trace_free(trace);
 }
 
 /* Merged files reuse correlations: the latest call before the event, else the first. */
@@ -151,7 +147,6 @@ TEST(equal_correlations)
 	assert_string_equal(name_of(trace, event_of(trace, "late")->call), "third");
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_duplicate_correlation), 2);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_device_before_launch), 1);
-	tscope_trace_free(trace);
 }
 
 TEST(correlations_of_any_size)
@@ -164,7 +159,6 @@ TEST(correlations_of_any_size)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_string_equal(name_of(trace, event_of(trace, "a")->call), "huge");
 	assert_int_equal(event_of(trace, "b")->call, NO_ROW);
-	tscope_trace_free(trace);
 }
 
 /* ---- External id --------------------------------------------------------------------- */
@@ -204,7 +198,6 @@ TEST(external_id_is_a_link_only_if_it_must_be)
 		struct tscope_trace *trace = test_trace_finish(t);
 		print_message("%s\n", cases[i].args);
 		check_op(trace, "k", cases[i].op);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -223,7 +216,6 @@ TEST(time_beats_external_id)
 	struct tscope_trace *trace = test_trace_finish(t);
 	check_op(trace, "k", "around");
 	check_op(trace, "outside", "far"); /* no op around the call: its id is all there is */
-	tscope_trace_free(trace);
 }
 
 /*
@@ -254,7 +246,6 @@ TEST(in_whole_microseconds_a_fitting_id_decides)
 		struct tscope_trace *trace = test_trace_finish(t);
 		print_message("call %d, id %s\n", (int)cases[i].call_ns, cases[i].id);
 		check_op(trace, "k", cases[i].op);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -279,7 +270,6 @@ TEST(bytes_of_rocm_copies_come_from_the_call)
 	assert_int_equal(tsi_work_traits(trace, copy)->direction, COPY_D2D);
 	assert_int_equal(tsi_work_shape(trace, test_row(trace, "own"))->bytes, 8);
 	assert_true(tsi_work_shape(trace, test_row(trace, "kernel"))->bytes == NO_NUMBER);
-	tscope_trace_free(trace);
 }
 
 /* ---- communication ------------------------------------------------------------------- */
@@ -316,7 +306,6 @@ TEST(metadata_of_the_kernel_itself)
 	assert_string_equal(tsi_intern_text(&trace->names, c->name).data, "allreduce");
 	assert_string_equal(tsi_intern_text(&trace->names, c->group_desc).data, "default_pg");
 	assert_string_equal(tsi_intern_text(&trace->names, c->group_ranks).data, "[0, 1]");
-	tscope_trace_free(trace);
 }
 
 /* record_param_comms encloses the launch, directly or with an op in between. */
@@ -356,7 +345,6 @@ TEST(metadata_of_the_op_around_the_launch)
 			"gpu0/9 memcpy Memcpy DtoD (Device -> Device) 80 10\n"
 			"gpu0/9 kernel another_kernel 160 10\n");
 	assert_int_equal(event_of(trace, "Memcpy DtoD (Device -> Device)")->collective, NO_ROW);
-	tscope_trace_free(trace);
 }
 
 /* "wait" moves nothing: it makes no kernel communication and tells no size. */
@@ -378,7 +366,6 @@ TEST(a_wait_is_no_collective)
 	assert_int_equal(c->kind, COLLECTIVE_REDUCE);
 	assert_true(c->in_elements == NO_NUMBER);
 	assert_true(trace->collectives[0].is_wait);
-	tscope_trace_free(trace);
 }
 
 TEST(without_metadata_the_name_tells_the_kind)
@@ -394,7 +381,6 @@ TEST(without_metadata_the_name_tells_the_kind)
 	assert_int_equal(trace->collective_count, 2); /* one for each name */
 	assert_int_equal(collective_of(trace, "ncclDevKernel_Generic")->rank_start, NO_NUMBER);
 	assert_int_equal(collective_of(trace, "ncclDevKernel_Generic")->rank_stride, NO_NUMBER);
-	tscope_trace_free(trace);
 }
 
 /* ---- phases -------------------------------------------------------------------------- */
@@ -449,7 +435,6 @@ TEST(phases_of_calls)
 	assert_int_equal(event_of(trace, "k")->phase, PHASE_FORWARD);
 	assert_false(trace->tracks[0].is_autograd);
 	assert_true(trace->tracks[1].is_autograd);
-	tscope_trace_free(trace);
 }
 
 TEST(phases_without_marks)
@@ -461,14 +446,12 @@ TEST(phases_without_marks)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
 	assert_int_equal(phase_at(trace, "graph"), PHASE_COMPUTE);
-	tscope_trace_free(trace);
 
 	t = test_trace_new();
 	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
 	test_call(t, "call", 1, 50, 1, 0);
 	trace = test_trace_finish(t);
 	assert_int_equal(phase_at(trace, "call"), PHASE_COMPUTE); /* no op: nothing is known */
-	tscope_trace_free(trace);
 }
 
 /* Before torch 1.12 the engine has no spans; work between nodes is that of backward, too. */
@@ -485,7 +468,6 @@ TEST(nodes_without_an_engine)
 	assert_int_equal(phase_at(trace, "node"), PHASE_BACKWARD);
 	assert_int_equal(phase_at(trace, "sum"), PHASE_BACKWARD);
 	assert_int_equal(phase_at(trace, "bare"), PHASE_BACKWARD);
-	tscope_trace_free(trace);
 }
 
 /* A main thread that runs backward itself still holds the steps. */
@@ -499,7 +481,6 @@ TEST(the_main_thread_is_no_backward_thread)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_false(trace->tracks[0].is_autograd);
 	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
-	tscope_trace_free(trace);
 }
 
 /* Nor does one that runs forward work: what autograd records for a backward pass, outside of it. */
@@ -515,7 +496,6 @@ TEST(a_thread_of_forward_work_is_no_backward_thread)
 	assert_false(trace->tracks[0].is_autograd);
 	assert_int_equal(phase_at(trace, "call"), PHASE_FORWARD);
 	assert_int_equal(phase_at(trace, "node"), PHASE_BACKWARD);
-	tscope_trace_free(trace);
 }
 
 /* ---- devices ------------------------------------------------------------------------- */
@@ -539,7 +519,6 @@ TEST(rows_of_a_device)
 		assert_string_equal(name_of(trace, trace->devices[0].rows[i]), expected[i]);
 	assert_int_equal(trace->devices[1].ordinal, 3);
 	assert_int_equal(trace->devices[1].row_count, 1);
-	tscope_trace_free(trace);
 }
 
 /* ---- a second implementation --------------------------------------------------------- */
@@ -626,6 +605,6 @@ TEST(random_traces_are_linked_as_defined)
 				assert_int_equal(tsi_device_event(trace, row)->call,
 						 slow_call(trace, row));
 		}
-		tscope_trace_free(trace);
+		test_release_kept();
 	}
 }

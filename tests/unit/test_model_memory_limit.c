@@ -34,6 +34,15 @@ static struct test_trace *many_events(const struct builder_options *options, boo
 	return t;
 }
 
+/* For the caller to free: before the file that it is in. */
+static struct tscope_trace *finish(struct test_trace *t)
+{
+	struct tscope_trace *trace;
+
+	assert_int_equal(test_trace_try_finish(t, &trace, NULL), TSCOPE_OK);
+	return trace;
+}
+
 static void check_same_rows(const struct tscope_trace *a, const struct tscope_trace *b)
 {
 	assert_int_equal(a->spans.count, b->spans.count);
@@ -54,10 +63,9 @@ TEST(operators_are_given_up)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(operators); i++) {
 		struct builder_options options = { .memory_limit = 20000 };
-		struct tscope_trace *limited =
-			test_trace_finish(many_events(&options, true, operators[i]));
+		struct tscope_trace *limited = finish(many_events(&options, true, operators[i]));
 		options.memory_limit = 0;
-		struct tscope_trace *without = test_trace_finish(many_events(&options, false, 0));
+		struct tscope_trace *without = finish(many_events(&options, false, 0));
 		check_same_rows(limited, without);
 		assert_int_equal(limited->cpu_op_count, 0);
 		assert_int_equal(
@@ -71,7 +79,7 @@ TEST(operators_are_given_up)
 TEST(enough_is_enough)
 {
 	struct builder_options options = { .memory_limit = 100000 };
-	struct tscope_trace *trace = test_trace_finish(many_events(&options, true, 3));
+	struct tscope_trace *trace = finish(many_events(&options, true, 3));
 
 	assert_int_equal(trace->cpu_op_count, 3 * EVENTS);
 	assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_unkept_operator), 0);
@@ -105,11 +113,9 @@ TEST(a_file_takes_them)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(operators); i++) {
 		struct builder_options options = { .memory_limit = 10000, .spill = spill };
-		struct tscope_trace *spilled =
-			test_trace_finish(many_events(&options, true, operators[i]));
+		struct tscope_trace *spilled = finish(many_events(&options, true, operators[i]));
 		options.memory_limit = 0;
-		struct tscope_trace *whole =
-			test_trace_finish(many_events(&options, true, operators[i]));
+		struct tscope_trace *whole = finish(many_events(&options, true, operators[i]));
 		assert_ptr_equal(spilled->spill, spill);
 		assert_null(whole->spill);
 		assert_int_equal(spilled->cpu_op_count, EVENTS * operators[i]);
@@ -131,11 +137,11 @@ TEST(a_full_disk_gives_operators_up)
 {
 	struct tscope_spill *spill = open_spill();
 	struct builder_options options = { .memory_limit = 20000, .spill = spill };
-	struct tscope_trace *without = test_trace_finish(many_events(&options, false, 0));
+	struct tscope_trace *without = finish(many_events(&options, false, 0));
 
 	for (rlim_t columns = 0; columns < 12; columns++) {
 		limit_files((columns << 34) + 1);
-		struct tscope_trace *limited = test_trace_finish(many_events(&options, true, 150));
+		struct tscope_trace *limited = finish(many_events(&options, true, 150));
 		limit_files(RLIM_INFINITY);
 		if (limited->spill) {
 			assert_int_equal(limited->cpu_op_count, EVENTS * 150);

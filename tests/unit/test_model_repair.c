@@ -43,7 +43,6 @@ TEST(a_duration_that_swallows_later_work_is_clipped)
 		assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_impossible_duration),
 				 removed_ns > 0);
 		assert_int_equal(trace->spans.count, 10);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -68,7 +67,6 @@ TEST(overlap_without_swallowing)
 				 cases[i].clipped);
 		assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_stream_overlap),
 				 !cases[i].clipped);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -84,7 +82,6 @@ TEST(faults_in_a_row)
 			       "gpu0/7 kernel b 100000 100000\n"
 			       "gpu0/7 kernel c 200000 10000\n");
 	assert_int_equal(tscope_trace_info(trace)->last_ns, 210 * US);
-	tscope_trace_free(trace);
 }
 
 /* Events that start together are all measured by the next one that starts later. */
@@ -98,7 +95,6 @@ TEST(together)
 	test_check_rows(trace, "gpu0/7 kernel a 0 100000\n"
 			       "gpu0/7 kernel b 0 100000\n"
 			       "gpu0/7 kernel c 100000 10000\n");
-	tscope_trace_free(trace);
 }
 
 /* A single long kernel, with its launch or without, is what it says. */
@@ -108,14 +104,12 @@ TEST(a_kernel_alone_is_believed)
 	test_kernel(t, "a", 0, 7, 0, 20 * S, 0);
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(tsi_dur_ns(&trace->spans, 0), 20 * S);
-	tscope_trace_free(trace);
 
 	t = test_trace_new();
 	test_call(t, "cudaLaunchKernel", 1, 0, 10 * US, 1);
 	test_kernel(t, "a", 0, 7, 5 * US, S, 1);
 	trace = test_trace_finish(t);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_impossible_duration), 0);
-	tscope_trace_free(trace);
 }
 
 /* Other streams, devices and threads overlap as they like. */
@@ -129,7 +123,6 @@ TEST(only_one_stream_is_one_queue)
 	struct tscope_trace *trace = test_trace_finish(t);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_impossible_duration), 0);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_stream_overlap), 0);
-	tscope_trace_free(trace);
 }
 
 TEST(what_is_noted)
@@ -147,7 +140,6 @@ TEST(what_is_noted)
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_unlinked_device_event), 3);
 	assert_int_equal(diagnostic(trace, TSCOPE_DIAGNOSTIC_launch_without_work), 0);
 	assert_int_equal(tscope_trace_info(trace)->dropped_count, 0);
-	tscope_trace_free(trace);
 }
 
 /* Every kind of diagnostic has what a report prints of it. */

@@ -52,7 +52,6 @@ TEST(kinds_and_streams)
 		assert_int_equal(record->start_ns, 10);
 		assert_int_equal(record->call, NO_ROW);
 	}
-	tscope_trace_free(trace);
 }
 
 /* Rows are in the order of start; records name their calls by correlation, whatever the order. */
@@ -73,7 +72,6 @@ TEST(calls_of_records)
 	assert_int_equal(trace->sync_records[0].event_call, test_row(trace, "cudaEventRecord"));
 	assert_int_equal(trace->sync_records[1].call, NO_ROW);
 	assert_int_equal(trace->sync_records[1].event_call, NO_ROW);
-	tscope_trace_free(trace);
 }
 
 /* Neither without a time nor as a pair of marks is it a record, and no way is it a row. */
@@ -100,7 +98,6 @@ TEST(no_records)
 	assert_int_equal(trace->sync_record_count, 0);
 	assert_int_equal(trace->spans.count, 1);
 	assert_int_equal(trace->diagnostics[TSCOPE_DIAGNOSTIC_missing_timestamp], 0);
-	tscope_trace_free(trace);
 }
 
 TEST(no_memory)

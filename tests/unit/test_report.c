@@ -199,11 +199,12 @@ TEST(test_unknown_phase)
 {
 	for (int64_t unknown_ns = 100; unknown_ns <= 101; unknown_ns++) {
 		struct test_trace *t = test_trace_new();
+		struct loaded file;
 		test_op(t, "aten::mm", 1, 0, 50);
 		test_call(t, "cudaLaunchKernel", 1, 10, 5, 1);
 		test_kernel(t, "gemm", 0, 7, 100, 10000 - unknown_ns, 1);
 		test_kernel(t, "of a graph", 0, 7, 20000, unknown_ns, 2);
-		struct loaded file = { .trace = test_trace_finish(t) };
+		assert_int_equal(test_trace_try_finish(t, &file.trace, NULL), TSCOPE_OK);
 		analyze(&file);
 		char *text = report(
 			&file, &(struct tscope_report_options){ .extent = TSCOPE_REPORT_FULL });

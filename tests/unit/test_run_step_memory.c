@@ -36,7 +36,6 @@ static void add_point(struct test_trace *t, const struct point *point, const cha
 static struct step_series series_of(const struct point *points, size_t count, const char *base_ns)
 {
 	struct test_trace *t = test_trace_new();
-	struct tscope_timeline *timeline;
 	struct step_series steps;
 
 	for (int64_t i = 0; i < 4; i++) {
@@ -50,11 +49,9 @@ static struct step_series series_of(const struct point *points, size_t count, co
 	if (base_ns)
 		test_metadata(t, "baseTimeNanoseconds", base_ns);
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	tsi_steps_init(&steps);
 	tsi_steps_add_timeline(&steps, timeline);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 	return steps;
 }
 
@@ -158,7 +155,6 @@ TEST(nothing_is_known_without_events)
 TEST(failed_requests_are_counted_on_every_device)
 {
 	struct test_trace *t = test_trace_new();
-	struct tscope_timeline *timeline;
 	struct step_series steps;
 
 	test_annotation(t, "ProfilerStep#1", 1, 1000, 100);
@@ -166,14 +162,12 @@ TEST(failed_requests_are_counted_on_every_device)
 	add_point(t, &(struct point){ 1020, 90, 100, 0 }, "[OutOfMemory]");
 	add_point(t, &(struct point){ 1020, 9, 10, 1 }, "[OutOfMemory]");
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	tsi_steps_init(&steps);
 	tsi_steps_add_timeline(&steps, timeline);
 	assert_int_equal(steps.memory_event_count, 2);
 	assert_int_equal(steps.oom_count, 2);
 	tsi_steps_deinit(&steps);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 TEST(records_keep_their_own)

@@ -128,14 +128,11 @@ TEST(test_extra_ns)
 static struct step_series steps_of(struct test_trace *t)
 {
 	struct tscope_trace *trace = test_trace_finish(t);
-	struct tscope_timeline *timeline;
 	struct step_series steps;
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	tsi_steps_init(&steps);
 	tsi_steps_add_timeline(&steps, timeline);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 	return steps;
 }
 
@@ -558,13 +555,12 @@ TEST(test_allocations)
 	struct step_series ranks[2] = { test_steps("1 eval=1\n2 eval=2\n"),
 					test_steps("1 eval=2 x=3\n2 data=1\n") };
 	struct test_trace *t = test_trace_new();
-	struct tscope_timeline *timeline;
 
 	add_budget(&ranks[0], 0, 5);
 	add_budget(&ranks[1], 1, 5);
 	test_annotation(t, "ProfilerStep#7", 1, 0, 1000);
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	struct alloc_sweep sweep = { .at_least = 15 };
 	while (alloc_sweep_next(&sweep)) {
 		struct step_series steps = { 0 };
@@ -572,7 +568,5 @@ TEST(test_allocations)
 		alloc_sweep_try(&sweep, do_all(&steps, ranks, timeline, &sweep.err));
 		tsi_steps_deinit(&steps);
 	}
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 	drop_ranks(ranks, 2);
 }

@@ -10,37 +10,10 @@
 
 enum { MAIN = 1, OTHER = 2 }; /* thread ids */
 
-struct setup {
-	struct test_trace *t;
-	struct tscope_trace *trace;
-	struct tscope_timeline *timeline;
-};
-
-static int set_up(void **state)
-{
-	static struct setup setup;
-
-	setup = (struct setup){ .t = test_trace_new() };
-	*state = &setup;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct setup *setup = *state;
-
-	tscope_timeline_free(setup->timeline);
-	tscope_trace_free(setup->trace);
-	return 0;
-}
-
-static struct tscope_timeline *build(struct setup *setup,
+static struct tscope_timeline *build(struct test_trace *t,
 				     const struct tscope_timeline_options *options)
 {
-	setup->trace = test_trace_finish(setup->t);
-	assert_int_equal(tscope_timeline_build(&setup->timeline, setup->trace, options, NULL),
-			 TSCOPE_OK);
-	return setup->timeline;
+	return test_timeline(test_trace_finish(t), options);
 }
 
 /* number, start, dur, wall */
@@ -79,134 +52,136 @@ static void launch(struct test_trace *t, int64_t launch_ns, int64_t start_ns, in
 	test_kernel(t, "gemm", 0, 7, start_ns, dur_ns, correlation);
 }
 
-TEST_WITH(profiler_steps_of_the_main_thread, set_up, tear_down)
+TEST(profiler_steps_of_the_main_thread)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
-	test_annotation(s->t, "ProfilerStep#8", MAIN, 1000, 90);
-	test_annotation(s->t, "ProfilerStep#9", MAIN, 1100, 80);
-	test_annotation(s->t, "ProfilerStep#10", MAIN, 1180, 50);
+	test_annotation(t, "ProfilerStep#8", MAIN, 1000, 90);
+	test_annotation(t, "ProfilerStep#9", MAIN, 1100, 80);
+	test_annotation(t, "ProfilerStep#10", MAIN, 1180, 50);
 	/* A copy on another thread, and one within a step; another profiler's steps are counted. */
-	test_annotation(s->t, "ProfilerStep#8", OTHER, 1001, 90);
-	test_annotation(s->t, "ProfilerStep#8", MAIN, 1005, 50);
-	test_annotation(s->t, "ProfilerStep#0", MAIN, 1110, 30);
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 1140, 40);
-	test_op(s->t, "aten::mm", MAIN, 900, 500);
+	test_annotation(t, "ProfilerStep#8", OTHER, 1001, 90);
+	test_annotation(t, "ProfilerStep#8", MAIN, 1005, 50);
+	test_annotation(t, "ProfilerStep#0", MAIN, 1110, 30);
+	test_annotation(t, "ProfilerStep#1", MAIN, 1140, 40);
+	test_op(t, "aten::mm", MAIN, 900, 500);
 
-	struct tscope_timeline *timeline = build(s, NULL);
+	struct tscope_timeline *timeline = build(t, NULL);
 	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_PROFILER_STEP);
 	ASSERT_STEPS(timeline, { 8, 1000, 90, 100 }, { 9, 1100, 80, 80 }, { 10, 1180, 50, 50 });
 	assert_int_equal(timeline->nested_count, 2);
-	assert_string_equal(
-		tsi_intern_text(&s->trace->names, s->trace->tracks[timeline->main_track].tid).data,
-		"1");
+	assert_string_equal(tsi_intern_text(&timeline->trace->names,
+					    timeline->trace->tracks[timeline->main_track].tid)
+				    .data,
+			    "1");
 }
 
-TEST_WITH(steps_that_share_a_number_stay_in_order_of_time, set_up, tear_down)
+TEST(steps_that_share_a_number_stay_in_order_of_time)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
-	test_annotation(s->t, "ProfilerStep#2", MAIN, 300, 100);
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 100, 100);
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 500, 100);
+	test_annotation(t, "ProfilerStep#2", MAIN, 300, 100);
+	test_annotation(t, "ProfilerStep#1", MAIN, 100, 100);
+	test_annotation(t, "ProfilerStep#1", MAIN, 500, 100);
 	/* Rounding to whole µs may let a step start before the one before it ends. */
-	test_annotation(s->t, "ProfilerStep#2", MAIN, 599, 100);
+	test_annotation(t, "ProfilerStep#2", MAIN, 599, 100);
 
-	ASSERT_STEPS(build(s, NULL), { 1, 100, 100, 200 }, { 2, 300, 100, 200 },
+	ASSERT_STEPS(build(t, NULL), { 1, 100, 100, 200 }, { 2, 300, 100, 200 },
 		     { 1, 500, 100, 99 }, { 2, 599, 100, 100 });
 }
 
-TEST_WITH(optimizer_ends_bound_steps_without_markers, set_up, tear_down)
+TEST(optimizer_ends_bound_steps_without_markers)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
-	test_op(s->t, "aten::mm", MAIN, 50, 10);
-	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 100, 20);
-	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 200, 30);
-	launch(s->t, 225, 260, 40); /* launched in the last step, ends at 300 */
-	launch(s->t, 240, 300, 40); /* launched after it */
+	test_op(t, "aten::mm", MAIN, 50, 10);
+	test_annotation(t, "Optimizer.step#SGD.step", MAIN, 100, 20);
+	test_annotation(t, "Optimizer.step#SGD.step", MAIN, 200, 30);
+	launch(t, 225, 260, 40); /* launched in the last step, ends at 300 */
+	launch(t, 240, 300, 40); /* launched after it */
 
-	struct tscope_timeline *timeline = build(s, NULL);
+	struct tscope_timeline *timeline = build(t, NULL);
 	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_OPTIMIZER);
 	ASSERT_STEPS(timeline, { 0, 50, 70, 70 }, { 1, 120, 110, 180 });
 }
 
-TEST_WITH(of_several_optimizers_the_last_in_turn_bounds, set_up, tear_down)
+TEST(of_several_optimizers_the_last_in_turn_bounds)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
 	for (int64_t i = 0; i < 3; i++) {
-		test_annotation(s->t, "Optimizer.step#Muon.step", MAIN, 100 * i + 60, 10);
-		test_annotation(s->t, "Optimizer.step#AdamW.step", MAIN, 100 * i + 80, 10);
+		test_annotation(t, "Optimizer.step#Muon.step", MAIN, 100 * i + 60, 10);
+		test_annotation(t, "Optimizer.step#AdamW.step", MAIN, 100 * i + 80, 10);
 	}
-	ASSERT_STEPS(build(s, NULL), { 0, 60, 30, 30 }, { 1, 90, 100, 100 }, { 2, 190, 100, 100 });
+	ASSERT_STEPS(build(t, NULL), { 0, 60, 30, 30 }, { 1, 90, 100, 100 }, { 2, 190, 100, 100 });
 }
 
-TEST_WITH(profiler_steps_that_hide_optimizer_steps_give_way, set_up, tear_down)
+TEST(profiler_steps_that_hide_optimizer_steps_give_way)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 200);
-	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 80, 20);
-	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 180, 20);
-	test_annotation(s->t, "ProfilerStep#2", MAIN, 200, 200);
-	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 280, 20);
-	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 380, 15);
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 200);
+	test_annotation(t, "Optimizer.step#Adam.step", MAIN, 80, 20);
+	test_annotation(t, "Optimizer.step#Adam.step", MAIN, 180, 20);
+	test_annotation(t, "ProfilerStep#2", MAIN, 200, 200);
+	test_annotation(t, "Optimizer.step#Adam.step", MAIN, 280, 20);
+	test_annotation(t, "Optimizer.step#Adam.step", MAIN, 380, 15);
 
-	struct tscope_timeline *timeline = build(s, NULL);
+	struct tscope_timeline *timeline = build(t, NULL);
 	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_OPTIMIZER);
 	ASSERT_STEPS(timeline, { 0, 0, 100, 100 }, { 1, 100, 100, 100 }, { 2, 200, 100, 100 },
 		     { 3, 300, 95, 95 });
 }
 
-TEST_WITH(profiler_steps_stay_where_optimizers_differ_or_half_hide, set_up, tear_down)
+TEST(profiler_steps_stay_where_optimizers_differ_or_half_hide)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
 	/* Two optimizers, once each (a GAN). */
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 200);
-	test_annotation(s->t, "Optimizer.step#G.step", MAIN, 80, 20);
-	test_annotation(s->t, "Optimizer.step#D.step", MAIN, 180, 20);
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 200);
+	test_annotation(t, "Optimizer.step#G.step", MAIN, 80, 20);
+	test_annotation(t, "Optimizer.step#D.step", MAIN, 180, 20);
 	/* D twice: one step of two, which is not most of them. */
-	test_annotation(s->t, "ProfilerStep#2", MAIN, 200, 200);
-	test_annotation(s->t, "Optimizer.step#D.step", MAIN, 280, 20);
-	test_annotation(s->t, "Optimizer.step#D.step", MAIN, 380, 20);
+	test_annotation(t, "ProfilerStep#2", MAIN, 200, 200);
+	test_annotation(t, "Optimizer.step#D.step", MAIN, 280, 20);
+	test_annotation(t, "Optimizer.step#D.step", MAIN, 380, 20);
 
-	struct tscope_timeline *timeline = build(s, NULL);
+	struct tscope_timeline *timeline = build(t, NULL);
 	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_PROFILER_STEP);
 	assert_int_equal(timeline->step_count, 2);
 }
 
 /* As many device events in each step. */
-static struct tscope_timeline *build_counts(struct setup *setup, const int64_t *counts,
-					    size_t steps)
+static struct tscope_timeline *build_counts(const int64_t *counts, size_t steps)
 {
+	struct test_trace *t = test_trace_new();
+
 	for (size_t step = 0; step < steps; step++) {
 		int64_t at_ns = 100 * (int64_t)step;
 		char name[32];
 		snprintf(name, sizeof(name), "ProfilerStep#%zu", step);
-		test_annotation(setup->t, name, MAIN, at_ns, 100);
+		test_annotation(t, name, MAIN, at_ns, 100);
 		for (int64_t i = 0; i < counts[step]; i++)
-			launch(setup->t, at_ns + 8 * i, at_ns + 8 * i + 4, 2);
+			launch(t, at_ns + 8 * i, at_ns + 8 * i + 4, 2);
 	}
-	return build(setup, NULL);
+	return build(t, NULL);
 }
 
 /* Fewer than 0.8 times the 5 of the second step. */
-TEST_WITH(the_last_step_is_cut_if_it_has_less_than_any, set_up, tear_down)
+TEST(the_last_step_is_cut_if_it_has_less_than_any)
 {
-	assert_marks(build_counts(*state, (int64_t[]){ 10, 5, 10, 3 }, 4), "...i");
+	assert_marks(build_counts((int64_t[]){ 10, 5, 10, 3 }, 4), "...i");
 }
 
 /* The recording began in the first. */
-TEST_WITH(the_last_step_is_cut_if_it_has_more_than_the_first_alone, set_up, tear_down)
+TEST(the_last_step_is_cut_if_it_has_more_than_the_first_alone)
 {
-	assert_marks(build_counts(*state, (int64_t[]){ 3, 10, 10, 4 }, 4), "...i");
+	assert_marks(build_counts((int64_t[]){ 3, 10, 10, 4 }, 4), "...i");
 }
 
-TEST_WITH(a_last_step_with_as_much_as_another_is_whole, set_up, tear_down)
+TEST(a_last_step_with_as_much_as_another_is_whole)
 {
-	assert_marks(build_counts(*state, (int64_t[]){ 10, 5, 10, 4 }, 4), "....");
+	assert_marks(build_counts((int64_t[]){ 10, 5, 10, 4 }, 4), "....");
 }
 
 TEST(other_markers)
@@ -228,53 +203,52 @@ TEST(other_markers)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		struct setup own = { .t = test_trace_new() };
-		test_annotation(own.t, cases[i].first, MAIN, 100, 50);
-		test_annotation(own.t, cases[i].second, MAIN, 200, 40);
-		test_annotation(own.t, "turning", MAIN, 300, 40); /* not the marker "turn" */
+		struct test_trace *t = test_trace_new();
+		test_annotation(t, cases[i].first, MAIN, 100, 50);
+		test_annotation(t, cases[i].second, MAIN, 200, 40);
+		test_annotation(t, "turning", MAIN, 300, 40); /* not the marker "turn" */
 		struct tscope_timeline *timeline =
-			build(&own, &(struct tscope_timeline_options){
-					    .step_marker = cases[i].step_marker,
-				    });
+			build(t, &(struct tscope_timeline_options){
+					 .step_marker = cases[i].step_marker,
+				 });
 		assert_int_equal(tscope_timeline_boundary(timeline), cases[i].boundary);
 		ASSERT_STEPS(timeline, { cases[i].first_number, 100, 50, 100 },
 			     { cases[i].first_number + 1, 200, 40, 40 });
-		tscope_timeline_free(own.timeline);
-		tscope_trace_free(own.trace);
 	}
 }
 
-TEST_WITH(without_markers_the_whole_trace_is_one_step, set_up, tear_down)
+TEST(without_markers_the_whole_trace_is_one_step)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
-	test_op(s->t, "aten::mm", OTHER, 100, 50);
-	test_op(s->t, "aten::mm", MAIN, 150, 50);
-	test_op(s->t, "aten::mm", MAIN, 250, 50);
+	test_op(t, "aten::mm", OTHER, 100, 50);
+	test_op(t, "aten::mm", MAIN, 150, 50);
+	test_op(t, "aten::mm", MAIN, 250, 50);
 
 	struct tscope_timeline *timeline =
-		build(s, &(struct tscope_timeline_options){ .warmup = 1 });
+		build(t, &(struct tscope_timeline_options){ .warmup = 1 });
 	assert_int_equal(tscope_timeline_boundary(timeline), TSCOPE_BOUNDARY_WHOLE_TRACE);
 	ASSERT_STEPS(timeline, { 0, 100, 200, 200 });
 	assert_marks(timeline, "."); /* the only step is never marked */
-	assert_string_equal(
-		tsi_intern_text(&s->trace->names, s->trace->tracks[timeline->main_track].tid).data,
-		"1"); /* has more work than thread 2 */
+	assert_string_equal(tsi_intern_text(&timeline->trace->names,
+					    timeline->trace->tracks[timeline->main_track].tid)
+				    .data,
+			    "1"); /* has more work than thread 2 */
 }
 
-TEST_WITH(the_work_of_a_step_is_what_was_launched_in_it, set_up, tear_down)
+TEST(the_work_of_a_step_is_what_was_launched_in_it)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 100, 100);
-	test_annotation(s->t, "ProfilerStep#2", MAIN, 200, 100);
-	launch(s->t, 50, 150, 10);                      /* launched before the first step */
-	launch(s->t, 110, 120, 10);                     /* step 1 */
-	launch(s->t, 190, 250, 10);                     /* step 1, runs in step 2 */
-	launch(s->t, 210, 260, 90);                     /* step 2, ends at 350 */
-	test_kernel(s->t, "unlinked", 0, 7, 220, 5, 0); /* by its start: step 2 */
+	test_annotation(t, "ProfilerStep#1", MAIN, 100, 100);
+	test_annotation(t, "ProfilerStep#2", MAIN, 200, 100);
+	launch(t, 50, 150, 10);                      /* launched before the first step */
+	launch(t, 110, 120, 10);                     /* step 1 */
+	launch(t, 190, 250, 10);                     /* step 1, runs in step 2 */
+	launch(t, 210, 260, 90);                     /* step 2, ends at 350 */
+	test_kernel(t, "unlinked", 0, 7, 220, 5, 0); /* by its start: step 2 */
 
-	struct tscope_timeline *timeline = build(s, NULL);
+	struct tscope_timeline *timeline = build(t, NULL);
 	ASSERT_STEPS(timeline, { 1, 100, 100, 100 }, { 2, 200, 100, 150 });
 	assert_int_equal(timeline->step_device_events[0], 2);
 	assert_int_equal(timeline->step_device_events[1], 2);
@@ -320,23 +294,21 @@ TEST(marks)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		struct setup own = { .t = test_trace_new() };
-		add_three_steps(own.t, cases[i].launch_counts, cases[i].overhead_ns);
+		struct test_trace *t = test_trace_new();
+		add_three_steps(t, cases[i].launch_counts, cases[i].overhead_ns);
 		assert_marks(
-			build(&own, &(struct tscope_timeline_options){ .warmup = cases[i].warmup }),
+			build(t, &(struct tscope_timeline_options){ .warmup = cases[i].warmup }),
 			cases[i].marks);
-		tscope_timeline_free(own.timeline);
-		tscope_trace_free(own.trace);
 	}
 }
 
-TEST_WITH(a_range_keeps_steps_as_they_were, set_up, tear_down)
+TEST(a_range_keeps_steps_as_they_were)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 	static const int launch_counts[3] = { 3, 2, 2 };
 
-	add_three_steps(s->t, launch_counts, 100);
-	struct tscope_timeline *timeline = build(s, &(struct tscope_timeline_options){
+	add_three_steps(t, launch_counts, 100);
+	struct tscope_timeline *timeline = build(t, &(struct tscope_timeline_options){
 							    .has_range = true,
 							    .first_step = 2,
 							    .last_step = 7,
@@ -347,28 +319,28 @@ TEST_WITH(a_range_keeps_steps_as_they_were, set_up, tear_down)
 	assert_int_equal(tsi_timeline_step_at(timeline, 5000), NO_ROW);
 }
 
-TEST_WITH(a_range_without_steps_is_refused, set_up, tear_down)
+TEST(a_range_without_steps_is_refused)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 	static const int launch_counts[3] = { 1, 1, 1 };
 	struct tscope_error err = { 0 };
 
-	add_three_steps(s->t, launch_counts, 0);
-	s->trace = test_trace_finish(s->t);
+	add_three_steps(t, launch_counts, 0);
+	struct tscope_trace *trace = test_trace_finish(t);
+	struct tscope_timeline *timeline = NULL;
 	const struct tscope_timeline_options options = {
 		.has_range = true,
 		.first_step = 10,
 		.last_step = 20,
 	};
-	assert_int_equal(tscope_timeline_build(&s->timeline, s->trace, &options, &err),
-			 TSCOPE_E_EMPTY);
+	assert_int_equal(tscope_timeline_build(&timeline, trace, &options, &err), TSCOPE_E_EMPTY);
 	assert_string_equal(err.message, "no step from 10 to 20: the trace has steps 1 to 3");
-	assert_null(s->timeline);
+	assert_null(timeline);
 }
 
-TEST_WITH(activity_is_a_union_over_streams, set_up, tear_down)
+TEST(activity_is_a_union_over_streams)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
 	/*
 	 * device 0   compute  [100,200) [150,250)           one set of 150
@@ -376,16 +348,16 @@ TEST_WITH(activity_is_a_union_over_streams, set_up, tear_down)
 	 *            copies                        [400,410) [410,420)  joined
 	 * device 1   compute  [500,600)
 	 */
-	test_kernel(s->t, "gemm", 0, 7, 100, 100, 0);
-	test_kernel(s->t, "gemm", 0, 8, 150, 100, 0);
-	test_kernel(s->t, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 240, 60, 0);
-	test_memcpy(s->t, "Memcpy HtoD (Pinned -> Device)", 0, 7, 400, 10, 0, 64);
-	test_memset(s->t, 0, 7, 410, 10, 0, 64);
-	test_kernel(s->t, "gemm", 1, 7, 500, 100, 0);
+	test_kernel(t, "gemm", 0, 7, 100, 100, 0);
+	test_kernel(t, "gemm", 0, 8, 150, 100, 0);
+	test_kernel(t, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 240, 60, 0);
+	test_memcpy(t, "Memcpy HtoD (Pinned -> Device)", 0, 7, 400, 10, 0, 64);
+	test_memset(t, 0, 7, 410, 10, 0, 64);
+	test_kernel(t, "gemm", 1, 7, 500, 100, 0);
 
-	struct tscope_timeline *timeline = build(s, NULL);
+	struct tscope_timeline *timeline = build(t, NULL);
 	const struct device_activity *first = &timeline->activity[0];
-	assert_int_equal(s->trace->device_count, 2);
+	assert_int_equal(timeline->trace->device_count, 2);
 	assert_int_equal(first->compute.count, 1);
 	assert_int_equal(tsi_intervals_length(&first->compute), 150);
 	assert_int_equal(tsi_intervals_length(&first->comm), 60);
@@ -407,13 +379,12 @@ TEST(names_are_stable)
 	assert_string_equal(tscope_budget_line_name(TSCOPE_BUDGET_LINE_COUNT), "unknown");
 }
 
-TEST_WITH(every_allocation_may_fail, set_up, tear_down)
+TEST(every_allocation_may_fail)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 	static const int launch_counts[3] = { 20, 20, 20 };
 
-	add_three_steps(s->t, launch_counts, 100);
-	test_annotation(s->t, "Optimizer.step#Adam.step", MAIN, 5000, 10);
-	s->trace = test_trace_finish(s->t);
-	sweep_timeline(s->trace, 4);
+	add_three_steps(t, launch_counts, 100);
+	test_annotation(t, "Optimizer.step#Adam.step", MAIN, 5000, 10);
+	sweep_timeline(test_trace_finish(t), 4);
 }

@@ -11,6 +11,7 @@
 #include "memory_sweep.h"
 #include "piece_check.h"
 #include "random_numbers.h"
+#include "test_kept.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, BACKWARD = 2 }; /* thread ids */
@@ -20,36 +21,9 @@ enum { US = 1000 };
 #define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 #define ENGINE "autograd::engine::evaluate_function: MmBackward0"
 
-struct setup {
-	struct test_trace *t;
-	struct tscope_trace *trace;
-	struct tscope_timeline *timeline;
-};
-
-static int set_up(void **state)
+static struct tscope_timeline *build(struct test_trace *t)
 {
-	static struct setup setup;
-
-	setup = (struct setup){ .t = test_trace_new() };
-	*state = &setup;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct setup *setup = *state;
-
-	tscope_timeline_free(setup->timeline);
-	tscope_trace_free(setup->trace);
-	return 0;
-}
-
-static struct tscope_timeline *build(struct setup *setup)
-{
-	setup->trace = test_trace_finish(setup->t);
-	assert_int_equal(tsi_timeline_build(&setup->timeline, setup->trace, NULL, true, NULL),
-			 TSCOPE_OK);
-	return setup->timeline;
+	return test_timeline(test_trace_finish(t), NULL);
 }
 
 /* Lines in the order of enum tscope_budget_line. */
@@ -67,9 +41,9 @@ static void assert_budget(const struct tscope_timeline *timeline, uint32_t step,
 	assert_int_equal(sum_ns, timeline->steps[step].wall_ns);
 }
 
-TEST_WITH(work_that_runs_has_its_line, set_up, tear_down)
+TEST(work_that_runs_has_its_line)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
 	/*
 	 * compute  [100,300)      200
@@ -78,17 +52,17 @@ TEST_WITH(work_that_runs_has_its_line, set_up, tear_down)
 	 * fill     [440,460)      exposed [450,460)   10, in all 60
 	 * before 100 and after 460: nothing is launched, so unattributed 100 + 540
 	 */
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 1000);
-	test_kernel(s->t, "gemm", 0, 7, 100, 200, 0);
-	test_kernel(s->t, NCCL, 0, 8, 250, 150, 0);
-	test_memcpy(s->t, "Memcpy DtoD (Device -> Device)", 0, 7, 390, 60, 0, 8);
-	test_memset(s->t, 0, 9, 440, 20, 0, 8);
-	assert_budget(build(s), 0, (int64_t[]){ 200, 100, 60, 0, 0, 0, 0, 640 });
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_kernel(t, "gemm", 0, 7, 100, 200, 0);
+	test_kernel(t, NCCL, 0, 8, 250, 150, 0);
+	test_memcpy(t, "Memcpy DtoD (Device -> Device)", 0, 7, 390, 60, 0, 8);
+	test_memset(t, 0, 9, 440, 20, 0, 8);
+	assert_budget(build(t), 0, (int64_t[]){ 200, 100, 60, 0, 0, 0, 0, 640 });
 }
 
-TEST_WITH(idle_time_follows_the_next_launch, set_up, tear_down)
+TEST(idle_time_follows_the_next_launch)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
 	/*
 	 * Main thread: loader [0,100) and [290,410), within it a synchronisation
@@ -100,33 +74,33 @@ TEST_WITH(idle_time_follows_the_next_launch, set_up, tear_down)
 	 *   [200,250) compute 50         [500,550) compute 50
 	 *   [250,290) launch 40          [550,1000) unattributed 450
 	 */
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 1000);
-	test_annotation(s->t, LOADER, MAIN, 0, 100);
-	test_call(s->t, "cudaLaunchKernel", MAIN, 150, 10, 1);
-	test_kernel(s->t, "gemm", 0, 7, 200, 50, 1);
-	test_annotation(s->t, LOADER, MAIN, 290, 120);
-	test_call(s->t, "cudaStreamSynchronize", MAIN, 300, 100, 0);
-	test_call(s->t, "cudaLaunchKernel", MAIN, 420, 10, 2);
-	test_kernel(s->t, "gemm", 0, 7, 500, 50, 2);
-	assert_budget(build(s), 0, (int64_t[]){ 100, 0, 0, 220, 0, 120, 110, 450 });
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 1000);
+	test_annotation(t, LOADER, MAIN, 0, 100);
+	test_call(t, "cudaLaunchKernel", MAIN, 150, 10, 1);
+	test_kernel(t, "gemm", 0, 7, 200, 50, 1);
+	test_annotation(t, LOADER, MAIN, 290, 120);
+	test_call(t, "cudaStreamSynchronize", MAIN, 300, 100, 0);
+	test_call(t, "cudaLaunchKernel", MAIN, 420, 10, 2);
+	test_kernel(t, "gemm", 0, 7, 500, 50, 2);
+	assert_budget(build(t), 0, (int64_t[]){ 100, 0, 0, 220, 0, 120, 110, 450 });
 }
 
-TEST_WITH(what_the_launching_thread_waits_for_comes_before_the_main_thread, set_up, tear_down)
+TEST(what_the_launching_thread_waits_for_comes_before_the_main_thread)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
 	/*
 	 * The backward thread launches at 400; it synchronises in [100,200).
 	 * The main thread waits for data in [150,300): counts where the other is inside nothing.
 	 *   [0,100) launch   [100,200) sync   [200,300) data   [300,410) launch   [410,500) gap
 	 */
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 600);
-	test_annotation(s->t, LOADER, MAIN, 150, 150);
-	test_op(s->t, ENGINE, BACKWARD, 100, 100);
-	test_call(s->t, "cudaDeviceSynchronize", BACKWARD, 100, 100, 0);
-	test_call(s->t, "cudaLaunchKernel", BACKWARD, 400, 10, 1);
-	test_kernel(s->t, "gemm", 0, 7, 500, 100, 1);
-	assert_budget(build(s), 0, (int64_t[]){ 100, 0, 0, 100, 100, 210, 90, 0 });
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 600);
+	test_annotation(t, LOADER, MAIN, 150, 150);
+	test_op(t, ENGINE, BACKWARD, 100, 100);
+	test_call(t, "cudaDeviceSynchronize", BACKWARD, 100, 100, 0);
+	test_call(t, "cudaLaunchKernel", BACKWARD, 400, 10, 1);
+	test_kernel(t, "gemm", 0, 7, 500, 100, 1);
+	assert_budget(build(t), 0, (int64_t[]){ 100, 0, 0, 100, 100, 210, 90, 0 });
 }
 
 TEST(a_copy_that_blocks_is_a_synchronisation)
@@ -150,41 +124,39 @@ TEST(a_copy_that_blocks_is_a_synchronisation)
 		 * and for the 40 that the host could have launched earlier.
 		 */
 		int64_t rest_us = cases[i].call_dur_us - 40;
-		struct setup own = { .t = test_trace_new() };
-		test_annotation(own.t, "ProfilerStep#1", MAIN, 100 * US, 500 * US);
-		test_call(own.t, cases[i].call, MAIN, 100 * US, cases[i].call_dur_us * US, 1);
-		test_memcpy(own.t, cases[i].copy, 0, 7, 110 * US, 30 * US, 1, 8);
-		test_call(own.t, "cudaLaunchKernel", MAIN, 500 * US, 5 * US, 2);
-		test_kernel(own.t, "gemm", 0, 7, 500 * US, 100 * US, 2);
+		struct test_trace *t = test_trace_new();
+		test_annotation(t, "ProfilerStep#1", MAIN, 100 * US, 500 * US);
+		test_call(t, cases[i].call, MAIN, 100 * US, cases[i].call_dur_us * US, 1);
+		test_memcpy(t, cases[i].copy, 0, 7, 110 * US, 30 * US, 1, 8);
+		test_call(t, "cudaLaunchKernel", MAIN, 500 * US, 5 * US, 2);
+		test_kernel(t, "gemm", 0, 7, 500 * US, 100 * US, 2);
 		int64_t sync_us = cases[i].blocks ? 10 + (rest_us > 40 ? rest_us : 40) : 0;
-		assert_budget(build(&own), 0,
+		assert_budget(build(t), 0,
 			      (int64_t[]){ 100 * US, 0, 30 * US, 0, sync_us * US,
 					   (370 - sync_us) * US, 0, 0 });
-		tscope_timeline_free(own.timeline);
-		tscope_trace_free(own.trace);
 	}
 }
 
-TEST_WITH(a_gap_across_steps_is_judged_by_the_later_event, set_up, tear_down)
+TEST(a_gap_across_steps_is_judged_by_the_later_event)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 
 	/* Idle [60,260), launched in [150,155): step 1 has launch 40, step 2 launch 55, gap 105. */
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 100);
-	test_annotation(s->t, "ProfilerStep#2", MAIN, 100, 200);
-	test_call(s->t, "cudaLaunchKernel", MAIN, 0, 5, 1);
-	test_kernel(s->t, "gemm", 0, 7, 10, 50, 1);
-	test_call(s->t, "cudaLaunchKernel", MAIN, 150, 5, 2);
-	test_kernel(s->t, "gemm", 0, 7, 260, 40, 2);
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
+	test_annotation(t, "ProfilerStep#2", MAIN, 100, 200);
+	test_call(t, "cudaLaunchKernel", MAIN, 0, 5, 1);
+	test_kernel(t, "gemm", 0, 7, 10, 50, 1);
+	test_call(t, "cudaLaunchKernel", MAIN, 150, 5, 2);
+	test_kernel(t, "gemm", 0, 7, 260, 40, 2);
 
-	struct tscope_timeline *timeline = build(s);
+	struct tscope_timeline *timeline = build(t);
 	assert_budget(timeline, 0, (int64_t[]){ 50, 0, 0, 0, 0, 45, 5, 0 });
 	assert_budget(timeline, 1, (int64_t[]){ 40, 0, 0, 0, 0, 55, 105, 0 });
 }
 
-TEST_WITH(compute_divides_over_the_phases_of_its_launches, set_up, tear_down)
+TEST(compute_divides_over_the_phases_of_its_launches)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 	const struct budget *budget;
 
 	/*
@@ -192,19 +164,19 @@ TEST_WITH(compute_divides_over_the_phases_of_its_launches, set_up, tear_down)
 	 * backward [150,300)   launched by the backward thread: has [200,300)
 	 * optimizer [400,450)
 	 */
-	test_annotation(s->t, "ProfilerStep#1", MAIN, 0, 500);
-	test_op(s->t, "aten::mm", MAIN, 10, 20);
-	test_call(s->t, "cudaLaunchKernel", MAIN, 15, 5, 1);
-	test_op(s->t, ENGINE, BACKWARD, 40, 20);
-	test_call(s->t, "cudaLaunchKernel", BACKWARD, 45, 5, 2);
-	test_annotation(s->t, "Optimizer.step#SGD.step", MAIN, 80, 20);
-	test_op(s->t, "aten::add_", MAIN, 85, 10);
-	test_call(s->t, "cudaLaunchKernel", MAIN, 86, 5, 3);
-	test_kernel(s->t, "gemm", 0, 7, 100, 100, 1);
-	test_kernel(s->t, "gemm", 0, 8, 150, 150, 2);
-	test_kernel(s->t, "gemm", 0, 7, 400, 50, 3);
+	test_annotation(t, "ProfilerStep#1", MAIN, 0, 500);
+	test_op(t, "aten::mm", MAIN, 10, 20);
+	test_call(t, "cudaLaunchKernel", MAIN, 15, 5, 1);
+	test_op(t, ENGINE, BACKWARD, 40, 20);
+	test_call(t, "cudaLaunchKernel", BACKWARD, 45, 5, 2);
+	test_annotation(t, "Optimizer.step#SGD.step", MAIN, 80, 20);
+	test_op(t, "aten::add_", MAIN, 85, 10);
+	test_call(t, "cudaLaunchKernel", MAIN, 86, 5, 3);
+	test_kernel(t, "gemm", 0, 7, 100, 100, 1);
+	test_kernel(t, "gemm", 0, 8, 150, 150, 2);
+	test_kernel(t, "gemm", 0, 7, 400, 50, 3);
 
-	budget = tsi_timeline_budget(build(s), 0, 0);
+	budget = tsi_timeline_budget(build(t), 0, 0);
 	assert_int_equal(budget->line_ns[TSCOPE_BUDGET_COMPUTE], 250);
 	assert_int_equal(budget->compute_phase_ns[PHASE_FORWARD], 100);
 	assert_int_equal(budget->compute_phase_ns[PHASE_BACKWARD], 100);
@@ -468,49 +440,43 @@ TEST(random_traces_agree_with_every_instant)
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct tscope_timeline_options options = { .warmup = round % 3 };
 		struct tscope_trace *trace = random_trace(&seed);
-		struct tscope_timeline *timeline;
+		struct tscope_timeline *timeline = test_timeline(trace, &options);
 		struct shares shares = { 0 };
-		assert_int_equal(tsi_timeline_build(&timeline, trace, &options, true, NULL),
-				 TSCOPE_OK);
 		assert_int_equal(timeline->step_count, 4);
 		for (uint32_t step = 0; step < timeline->step_count; step++)
 			for (uint32_t device = 0; device < trace->device_count; device++)
 				assert_agrees(timeline, step, device, &shares);
 		assert_parts(timeline, &shares);
 		assert_pieces(timeline);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
+		test_release_kept();
 	}
 }
 
-TEST_WITH(too_many_budgets_are_refused, set_up, tear_down)
+TEST(too_many_budgets_are_refused)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 	enum { SIDE = 1449 }; /* squared more than 2^21 */
 	struct tscope_error err = { 0 };
 
 	for (int i = 0; i < SIDE; i++) {
-		test_annotation(s->t, "ProfilerStep#1", MAIN, 10 * i, 10);
-		test_kernel(s->t, "gemm", i, 7, 10 * i, 5, 0);
+		test_annotation(t, "ProfilerStep#1", MAIN, 10 * i, 10);
+		test_kernel(t, "gemm", i, 7, 10 * i, 5, 0);
 	}
-	s->trace = test_trace_finish(s->t);
-	assert_int_equal(tsi_timeline_build(&s->timeline, s->trace, NULL, true, &err),
+	struct tscope_timeline *timeline;
+	assert_int_equal(tsi_timeline_build(&timeline, test_trace_finish(t), NULL, true, &err),
 			 TSCOPE_E_LIMIT);
 	assert_string_equal(err.message, "more than 2097152 budgets: 1449 steps on 1449 devices; "
 					 "narrow the range of steps");
 }
 
-TEST_WITH(every_allocation_may_fail, set_up, tear_down)
+TEST(every_allocation_may_fail)
 {
-	struct setup *s = *state;
+	struct test_trace *t = test_trace_new();
 	uint64_t seed = 11;
 
-	s->trace = random_trace(&seed);
-	sweep_timeline(s->trace, 4);
-	tscope_trace_free(s->trace);
+	sweep_timeline(random_trace(&seed), 4);
 
-	test_op(s->t, "aten::mm", MAIN, 10, 20);
-	test_op(s->t, ENGINE, BACKWARD, 40, 20);
-	s->trace = test_trace_finish(s->t);
-	sweep_timeline(s->trace, 4);
+	test_op(t, "aten::mm", MAIN, 10, 20);
+	test_op(t, ENGINE, BACKWARD, 40, 20);
+	sweep_timeline(test_trace_finish(t), 4);
 }

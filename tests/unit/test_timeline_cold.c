@@ -59,18 +59,15 @@ static void check(const struct cold_step *steps, bool keep_cold, const char *exp
 {
 	const struct tscope_timeline_options options = { .keep_cold = keep_cold };
 	struct tscope_trace *trace = trace_of(steps);
-	struct tscope_timeline *timeline;
 	char marks[MAX_STEPS + 1] = "";
+	struct tscope_timeline *timeline = test_timeline(trace, &options);
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL), TSCOPE_OK);
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		const char *name = tscope_step_mark_name(timeline->steps[i].mark);
 		marks[i] = (char)(*name ? *name : '.');
 	}
 	assert_string_equal(marks, expected);
 	assert_int_equal(timeline->is_all_cold, all);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 TEST(more_than_a_fifth_is_cold)
@@ -142,10 +139,9 @@ TEST(what_is_counted_leaves_cold_steps_out)
 {
 	struct tscope_trace *trace =
 		trace_of((struct cold_step[]){ { 0, 30, 30 }, { 0, 0, 50 }, { 0, 0, 50 }, { 0 } });
-	struct tscope_timeline *timeline;
 	int64_t parts_ns = 0;
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
 	for (unsigned slot = 0; slot < TSI_PART_SLOTS; slot++)
 		for (size_t i = 0; i < timeline->parts[slot].count; i++)
 			parts_ns += timeline->parts[slot].items[i].ns;
@@ -155,6 +151,4 @@ TEST(what_is_counted_leaves_cold_steps_out)
 	/* The longest gap is in the cold step, and there once. */
 	assert_int_equal(timeline->long_gaps[0].cause, IDLE_STARTUP);
 	assert_int_not_equal(timeline->long_gaps[1].cause, IDLE_STARTUP);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }

@@ -10,46 +10,31 @@
 #include "check.h"
 #include "timeline/timeline.h"
 
-struct view {
-	struct tscope_trace *trace;
-	struct tscope_timeline *timeline;
-};
-
-static struct view view_of(const char *lines)
+static struct tscope_timeline *timeline_of(const char *lines)
 {
-	struct view view = { .trace = test_trace_finish(composer_text(lines)) };
-
-	assert_int_equal(tscope_timeline_build(&view.timeline, view.trace, NULL, NULL), TSCOPE_OK);
-	return view;
-}
-
-static void view_free(struct view *view)
-{
-	tscope_timeline_free(view->timeline);
-	tscope_trace_free(view->trace);
+	return test_timeline(test_trace_finish(composer_text(lines)), NULL);
 }
 
 /* "7 at 100 takes 50 incomplete\n" for each step: its number, start, window and mark. */
 static void check_steps(const char *lines, enum tscope_boundary boundary, const char *expected)
 {
-	struct view view = view_of(lines);
+	const struct tscope_timeline *timeline = timeline_of(lines);
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	for (uint32_t i = 0; i < view.timeline->step_count; i++) {
-		const struct tscope_step *step = &view.timeline->steps[i];
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		const struct tscope_step *step = &timeline->steps[i];
 
 		fprintf(out, "%" PRId64 " at %" PRId64 " takes %" PRId64 "%s%s\n", step->number,
 			step->start_ns, step->wall_ns, step->mark ? " " : "",
 			tscope_step_mark_name(step->mark));
 	}
 	fclose(out);
-	assert_int_equal(view.timeline->boundary, boundary);
+	assert_int_equal(timeline->boundary, boundary);
 	assert_string_equal(text, expected);
 	free(text);
-	view_free(&view);
 }
 
 /* Of the last batch what follows is not recorded. */
@@ -81,13 +66,10 @@ TEST(a_marker_with_inputs)
 	struct tscope_trace *trace = test_trace_finish(composer_text(
 		"user_annotation nccl:all_reduce 100 110 args={\"Input Dims\": [[8]]}\n"
 		"user_annotation nccl:all_reduce 200 210 args={\"Input Dims\": [[8]]}\n"));
-	struct tscope_timeline *timeline;
 
-	assert_int_equal(tscope_timeline_build(&timeline, trace, &options, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, &options);
 	assert_int_equal(timeline->step_count, 2);
 	assert_int_equal(timeline->steps[1].number, 1);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 /* Composer copies torch's annotations, which count otherwise. */
@@ -130,19 +112,18 @@ TEST(evaluations_that_end_nothing)
 
 static void check_lines(const char *lines, const int64_t expected[HOST_LINE_COUNT])
 {
-	struct view view = view_of(lines);
+	const struct tscope_timeline *timeline = timeline_of(lines);
 	int64_t sum_ns = 0;
 
 	for (size_t line = 0; line < HOST_LINE_COUNT; line++) {
-		int64_t ns = view.timeline->host_budgets[0].line_ns[line];
+		int64_t ns = timeline->host_budgets[0].line_ns[line];
 
 		if (ns != expected[line])
 			fail_msg("%s: %" PRId64 " and not %" PRId64,
 				 tsi_host_line_name((enum host_line)line), ns, expected[line]);
 		sum_ns += ns;
 	}
-	assert_int_equal(sum_ns, view.timeline->steps[0].wall_ns);
-	view_free(&view);
+	assert_int_equal(sum_ns, timeline->steps[0].wall_ns);
 }
 
 #define BEHIND "event/train_batch 1000 1001\n"
@@ -218,7 +199,8 @@ TEST(phases_before_an_evaluation)
 /* The phase of a kernel is that of the place it was launched from. */
 TEST(phases_of_kernels)
 {
-	struct view view = view_of(BATCH IN_FORWARD IN_BACKWARD BETWEEN IN_CALLBACK OUTSIDE BEHIND);
+	const struct tscope_timeline *timeline =
+		timeline_of(BATCH IN_FORWARD IN_BACKWARD BETWEEN IN_CALLBACK OUTSIDE BEHIND);
 	static const struct {
 		const char *name;
 		enum phase phase;
@@ -228,8 +210,8 @@ TEST(phases_of_kernels)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(kernels); i++)
-		assert_int_equal(
-			tsi_device_event(view.trace, test_row(view.trace, kernels[i].name))->phase,
-			kernels[i].phase);
-	view_free(&view);
+		assert_int_equal(tsi_device_event(timeline->trace,
+						  test_row(timeline->trace, kernels[i].name))
+					 ->phase,
+				 kernels[i].phase);
 }

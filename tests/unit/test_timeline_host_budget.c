@@ -11,6 +11,7 @@
 #include "memory_sweep.h"
 #include "piece_check.h"
 #include "random_numbers.h"
+#include "test_kept.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, BACKWARD = 2, GLOO = 3, GLOO2 = 4 }; /* thread ids */
@@ -133,14 +134,6 @@ static struct tscope_trace *trace_of(const struct host_case *c)
 	return test_trace_finish(t);
 }
 
-static struct tscope_timeline *build(const struct tscope_trace *trace)
-{
-	struct tscope_timeline *timeline;
-
-	assert_int_equal(tsi_timeline_build(&timeline, trace, NULL, true, NULL), TSCOPE_OK);
-	return timeline;
-}
-
 static void assert_lines(const struct tscope_timeline *timeline, uint32_t step,
 			 const int64_t *line_ns, const char *what)
 {
@@ -156,10 +149,8 @@ TEST(each_instant_has_its_line)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = trace_of(&cases[i]);
-		struct tscope_timeline *timeline = build(trace);
+		struct tscope_timeline *timeline = test_timeline(trace, NULL);
 		assert_lines(timeline, 0, cases[i].line_ns, cases[i].what);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -174,22 +165,18 @@ TEST(communication_is_cut_at_the_steps)
 
 	/* [60,100) and [100,150) */
 	struct tscope_trace *trace = test_trace_finish(t);
-	struct tscope_timeline *timeline = build(trace);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	assert_lines(timeline, 0, (int64_t[]){ 0, 0, 0, 20, 40, 40 }, "cut");
 	assert_lines(timeline, 1, (int64_t[]){ 0, 0, 0, 0, 50, 50 }, "cut");
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 TEST(there_are_no_lines_of_devices)
 {
 	struct tscope_trace *trace = trace_of(&cases[0]);
-	struct tscope_timeline *timeline = build(trace);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 
 	assert_null(timeline->budgets);
 	assert_int_equal(tscope_timeline_budget(timeline, 0, 0, TSCOPE_BUDGET_COMPUTE), 0);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 /* Two threads that train, of which each has a backward thread, and one that only helps. */
@@ -209,7 +196,7 @@ TEST(several_workers_have_no_budget)
 			test_annotation(t, BACKWARD_PHASE, OTHER, 60, 60);
 		}
 		struct tscope_trace *trace = test_trace_finish(t);
-		struct tscope_timeline *timeline = build(trace);
+		struct tscope_timeline *timeline = test_timeline(trace, NULL);
 		assert_int_equal(tsi_timeline_has_several_workers(timeline), worker_count > 1);
 		assert_int_equal(timeline->step_count, 1);
 		if (worker_count > 1) {
@@ -218,8 +205,6 @@ TEST(several_workers_have_no_budget)
 		} else {
 			assert_lines(timeline, 0, (int64_t[]){ 0, 40, 60, 0, 0, 0 }, "one");
 		}
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -372,10 +357,8 @@ TEST(without_communication_nobody_wants_the_pieces)
 	test_annotation(t, "ProfilerStep#1", MAIN, 0, 100);
 	test_op(t, "aten::mm", MAIN, 10, 50);
 	struct tscope_trace *trace = test_trace_finish(t);
-	struct tscope_timeline *timeline = build(trace);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	assert_null(timeline->pieces);
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 static struct tscope_trace *random_trace(uint64_t *seed)
@@ -411,10 +394,8 @@ TEST(random_traces_agree_with_every_instant)
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct tscope_timeline_options options = { .warmup = round % 2 };
 		struct tscope_trace *trace = random_trace(&seed);
-		struct tscope_timeline *timeline;
+		struct tscope_timeline *timeline = test_timeline(trace, &options);
 		struct shares shares = { 0 };
-		assert_int_equal(tsi_timeline_build(&timeline, trace, &options, true, NULL),
-				 TSCOPE_OK);
 		assert_int_equal(timeline->step_count, 2);
 		for (uint32_t i = 0; i < timeline->step_count; i++) {
 			const struct tscope_step *step = &timeline->steps[i];
@@ -430,8 +411,7 @@ TEST(random_traces_agree_with_every_instant)
 		}
 		assert_parts(timeline, &shares);
 		assert_pieces(timeline);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
+		test_release_kept();
 	}
 }
 
@@ -441,5 +421,4 @@ TEST(every_allocation_may_fail)
 	struct tscope_trace *trace = random_trace(&seed);
 
 	sweep_timeline(trace, 4);
-	tscope_trace_free(trace);
 }

@@ -291,16 +291,13 @@ TEST(each_instant_has_its_cause)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = trace_of(&cases[i]);
-		struct tscope_timeline *timeline;
 		char found[400];
+		struct tscope_timeline *timeline = test_timeline(trace, NULL);
 
-		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
 		print_causes(found, sizeof(found), timeline);
 		if (strcmp(found, cases[i].expected) != 0)
 			print_error("%s\n", cases[i].what);
 		assert_string_equal(found, cases[i].expected);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -309,18 +306,15 @@ TEST(other_devices_explain_a_wait)
 	/* [20,100) of device 0: device 1 works in 90 % of it, or in less. */
 	for (int64_t busy_us = 72; busy_us >= 70; busy_us -= 2) {
 		struct test_trace *t = test_trace_new();
-		struct tscope_timeline *timeline;
 		test_call(t, "cudaLaunchKernel", MAIN, 0, 20 * US, 1);
 		test_kernel(t, "k", 0, 7, 100 * US, 10 * US, 1);
 		test_kernel(t, "k", 1, 7, 0, 25 * US, 0);
 		test_memcpy(t, "Memcpy PtoP", 1, 8, 25 * US, (busy_us - 5) * US, 0, 8);
 		struct tscope_trace *trace = test_trace_finish(t);
-		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+		struct tscope_timeline *timeline = test_timeline(trace, NULL);
 		const struct budget *budget = tsi_timeline_budget(timeline, 0, 0);
 		assert_int_equal(budget->idle_ns[IDLE_DEPENDENCY], busy_us == 72 ? 80 * US : 0);
 		assert_int_equal(budget->idle_ns[IDLE_UNRECORDED], busy_us == 72 ? 0 : 80 * US);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -329,7 +323,6 @@ TEST(a_wait_for_another_device_is_no_drain)
 {
 	for (int device = 0; device < 2; device++) {
 		struct test_trace *t = test_trace_new();
-		struct tscope_timeline *timeline;
 		test_call(t, "cudaLaunchKernel", MAIN, 0, 5 * US, 1);
 		test_kernel(t, "k", 0, 7, 5 * US, 15 * US, 1);
 		test_call(t, "cudaLaunchKernel", MAIN, 6 * US, 4 * US, 2);
@@ -338,19 +331,16 @@ TEST(a_wait_for_another_device_is_no_drain)
 		test_call(t, "cudaLaunchKernel", MAIN, 110 * US, 5 * US, 3);
 		test_kernel(t, "k", 0, 7, 115 * US, 15 * US, 3);
 		struct tscope_trace *trace = test_trace_finish(t);
-		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+		struct tscope_timeline *timeline = test_timeline(trace, NULL);
 		const struct budget *budget = tsi_timeline_budget(timeline, 0, 0);
 		assert_int_equal(budget->idle_ns[IDLE_DEPENDENCY], device ? 85 * US : 0);
 		assert_int_equal(budget->idle_ns[IDLE_SYNC], device ? 0 : 15 * US);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
 	}
 }
 
 TEST(the_longest_gaps_are_kept)
 {
 	struct test_trace *t = test_trace_new();
-	struct tscope_timeline *timeline;
 	int64_t start_ns = 100 * US;
 
 	/* Gaps of 1 to 30 us, each with 5 us of a launch. */
@@ -361,22 +351,19 @@ TEST(the_longest_gaps_are_kept)
 		start_ns += 10 * US;
 	}
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	assert_int_equal(timeline->long_gap_count, MAX_LONG_GAPS);
 	for (int i = 0; i < MAX_LONG_GAPS; i++) {
 		const struct long_gap *gap = &timeline->long_gaps[i];
 		assert_int_equal(gap->end_ns - gap->start_ns, (35 - i) * US);
 		assert_int_equal(gap->cause, IDLE_HOST_UNRECORDED);
 	}
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }
 
 /* Operators of 100 us; all but those from 10 on launch a kernel in their middle. */
 static int64_t unrecorded_ns(int launchless_count, bool is_damaged, bool has_ops)
 {
 	struct test_trace *t = test_trace_new();
-	struct tscope_timeline *timeline;
 
 	for (int i = 0; i < 20 + launchless_count; i++) {
 		bool launches = i < 10 || i >= 10 + launchless_count;
@@ -391,10 +378,8 @@ static int64_t unrecorded_ns(int launchless_count, bool is_damaged, bool has_ops
 	}
 	struct tscope_trace *trace = test_trace_finish(t);
 	trace->is_damaged = is_damaged;
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	int64_t found_ns = tsi_timeline_budget(timeline, 0, 0)->idle_ns[IDLE_UNRECORDED];
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 	return found_ns;
 }
 

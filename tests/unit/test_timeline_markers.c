@@ -134,16 +134,13 @@ TEST(steps_are_told_by_backward_passes_and_batches)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = make_trace(cases[i].lines);
-		struct tscope_timeline *timeline;
 		char text[512];
+		struct tscope_timeline *timeline = test_timeline(trace, NULL);
 
-		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
 		describe(text, sizeof(text), timeline);
 		if (strcmp(text, cases[i].expected) != 0)
 			print_message("%s\n", cases[i].what);
 		assert_string_equal(text, cases[i].expected);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -153,6 +150,5 @@ TEST(out_of_memory)
 		struct tscope_trace *trace = make_trace(cases[i].lines);
 
 		sweep_timeline(trace, 1);
-		tscope_trace_free(trace);
 	}
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/ops/kernel_vote.h"
@@ -15,6 +16,7 @@
 #include "base/attributes.h"
 #include "check.h"
 #include "fail_alloc.h"
+#include "test_kept.h"
 #include "trace_builder.h"
 
 #define MM_DIMS "[[2, 3], [3, 4]]"
@@ -37,40 +39,43 @@
 enum { TEXT_CHARS = 4096 };
 
 struct counted {
+	struct test_kept kept;
 	struct tscope_trace *trace;
 	struct tscope_timeline *timeline;
 	struct trace_flops *flops;
 	char text[TEXT_CHARS];
 };
 
+static void release(struct test_kept *kept)
+{
+	struct counted *c = (struct counted *)kept;
+
+	tsi_trace_flops_free(c->flops);
+	free(c);
+}
+
 static struct counted *count_with(struct test_trace *t, unsigned warmup)
 {
-	static struct counted counted;
+	struct counted *c = calloc(1, sizeof(*c));
 	struct tscope_timeline_options options = { .warmup = warmup };
 	struct arena arena = { 0 };
 
-	counted = (struct counted){ .trace = test_trace_finish(t) };
-	assert_int_equal(tscope_timeline_build(&counted.timeline, counted.trace, &options, NULL),
-			 TSCOPE_OK);
-	const uint8_t *kinds = tsi_kernel_kinds(counted.trace, &arena);
+	assert_non_null(c);
+	test_keep(&c->kept, release);
+	c->trace = test_trace_finish(t);
+	c->timeline = test_timeline(c->trace, &options);
+	const uint8_t *kinds = tsi_kernel_kinds(c->trace, &arena);
 	assert_non_null(kinds);
-	assert_int_equal(
-		tsi_trace_flops_new(&counted.flops, counted.trace, counted.timeline, kinds, NULL),
-		TSCOPE_OK);
+	assert_int_equal(tsi_trace_flops_new(&c->flops, c->trace, test_timeline(c->trace, &options),
+					     kinds, NULL),
+			 TSCOPE_OK);
 	tsi_arena_deinit(&arena);
-	return &counted;
+	return c;
 }
 
 static struct counted *count(struct test_trace *t)
 {
 	return count_with(t, 0);
-}
-
-static void release(struct counted *c)
-{
-	tsi_trace_flops_free(c->flops);
-	tscope_timeline_free(c->timeline);
-	tscope_trace_free(c->trace);
 }
 
 static const char *name_of(const struct counted *c, uint32_t id)
@@ -170,7 +175,6 @@ TEST(innermost_that_launched)
 	/* nvjet in addmm and in matmul; fill_ and add_ multiply none. */
 	assert_string_equal(steps_text(c), "96 0 50 50\n96 0 50 50\n");
 	assert_string_equal(uncounted_text(c), "");
-	release(c);
 }
 
 /* Operators that only move bytes: the innermost ones, and not within a product. */
@@ -196,7 +200,6 @@ TEST(memory_bound_operators)
 					 "aten::mm 1 0 48 30 nvjet_tst\n");
 	assert_true(c->flops->ops[0].work.bytes == 3 * 2 * 3 * 2); /* two in, one out, 2 bytes */
 	assert_false(c->flops->ops[0].multiplies);
-	release(c);
 }
 
 /* What a product launches itself beside an inner product is its own: it is counted. */
@@ -216,7 +219,6 @@ TEST(around_a_product)
 
 	assert_string_equal(ops_text(c), "aten::linear 2 0 48 54 nvjet_tst\n");
 	assert_string_equal(steps_text(c), "96 0 54 54\n96 0 54 54\n");
-	release(c);
 }
 
 /*
@@ -264,7 +266,6 @@ TEST(kernels_beside_products)
 		    strcmp(uncounted_text(c), cases[i].uncounted) != 0)
 			fail_msg("case %zu: %s%s", i, ops_text(c), uncounted_text(c));
 		assert_non_null(strstr(steps_text(c), cases[i].all));
-		release(c);
 	}
 }
 
@@ -285,7 +286,6 @@ TEST(products_of_three_levels)
 	assert_string_equal(ops_text(c), "aten::mm 1 0 48 7 nvjet_tst\n"
 					 "aten::linear 1 0 48 24 nvjet_tst\n");
 	assert_string_equal(steps_text(c), "96 0 31 31\n96 0 31 31\n");
-	release(c);
 }
 
 /* What a graph launches was captured elsewhere: it is not of the operator around its launch. */
@@ -307,7 +307,6 @@ TEST(graph_in_a_product)
 	assert_string_equal(ops_text(c), "aten::mm 1 0 48 3 nvjet_tst\n");
 	assert_string_equal(uncounted_text(c), "nvjet_tst 2 1000 - no_operator\n");
 	assert_string_equal(steps_text(c), "48 0 1003 3\n48 0 1003 3\n");
-	release(c);
 }
 
 /* What crosses the end of the one around it is within it up to there. */
@@ -330,7 +329,6 @@ TEST(operators_that_cross)
 					 "aten::addmm 1 0 48 4 nvjet_tst\n"
 					 "aten::mm 1 0 480 5 nvjet_tst\n");
 	assert_string_equal(uncounted_text(c), "nvjet_tst 1 300 aten::mm no_model\n");
-	release(c);
 }
 
 /* Without devices nothing can be launched: the innermost with a formula is counted. */
@@ -349,7 +347,6 @@ TEST(trace_without_devices)
 	assert_string_equal(c->flops->precision, "bf16");
 	assert_string_equal(c->flops->no_peak,
 			    "no device activity in the trace: pass --peak-tflops to get an MFU");
-	release(c);
 }
 
 TEST(kernels_without_flops)
@@ -380,7 +377,6 @@ TEST(kernels_without_flops)
 					       "nvjet_tst 2 900 - no_operator\n");
 	assert_string_equal(steps_text(c), "0 0 1501 0\n0 0 1501 0\n");
 	assert_int_equal(c->flops->kernel_ns_of_precision[TSCOPE_PRECISION_BF16], 1501);
-	release(c);
 }
 
 /* Transposing takes longest, and what multiplies names the operator. */
@@ -405,7 +401,6 @@ TEST(kernel_of_an_operator)
 		launch(t, cases[i].second, 1, 40, cases[i].second_ns);
 		struct counted *c = count(t);
 		assert_string_equal(name_of(c, c->flops->ops[0].kernel), cases[i].expected);
-		release(c);
 	}
 }
 
@@ -447,7 +442,6 @@ TEST(steps_of_their_launches)
 	assert_true(c->flops->flops_of_precision[TSCOPE_PRECISION_BF16] == 96);
 	assert_true(c->flops->flops_of_precision[TSCOPE_PRECISION_FP32] == 480);
 	assert_string_equal(c->flops->precision, "fp32 83.3 %, bf16 16.7 %");
-	release(c);
 }
 
 /* ---- repeated forward work ----------------------------------------------------------- */
@@ -501,7 +495,6 @@ TEST(either_span_makes_a_node)
 		product(t, 2, 120);
 		struct counted *c = count(t);
 		assert_string_equal(ops_text(c), "aten::mm 2 1 48 2 nvjet_tst\n");
-		release(c);
 	}
 }
 
@@ -527,7 +520,6 @@ TEST(repeated_below_a_node)
 
 	assert_string_equal(ops_text(c), "aten::mm 6 2 48 6 nvjet_tst\n");
 	assert_string_equal(steps_text(c), "288 96 6 6\n288 96 6 6\n");
-	release(c);
 }
 
 struct nested {
@@ -570,7 +562,6 @@ TEST(what_is_repeated)
 		if (c->flops->ops[0].repeated_count != cases[i].repeated_count)
 			fail_msg("case %zu: %" PRId64, i, c->flops->ops[0].repeated_count);
 		assert_true(c->flops->all.repeated_flops == 48.0 * (double)cases[i].repeated_count);
-		release(c);
 	}
 }
 
@@ -603,7 +594,6 @@ TEST(flops_of_the_writer)
 		struct counted *c = count(t);
 		if (strcmp(ops_text(c), cases[i].expected) != 0)
 			fail_msg("case %zu: %s", i, c->text);
-		release(c);
 	}
 }
 
@@ -626,7 +616,6 @@ TEST(writer_and_formula)
 					 "ampere_fp16_s16816gemm_fp16_128x64\n");
 	assert_int_equal(c->flops->ops[1].work.precision, TSCOPE_PRECISION_FP16);
 	assert_true(isnan(c->flops->ops[1].work.bytes));
-	release(c);
 }
 
 /* ---- precision and peak -------------------------------------------------------------- */
@@ -660,7 +649,6 @@ TEST(tf32_by_kernel)
 		assert_int_equal(c->flops->op_count, 1);
 		if (c->flops->ops[0].work.precision != cases[i].precision)
 			fail_msg("case %zu: %d", i, (int)c->flops->ops[0].work.precision);
-		release(c);
 	}
 }
 
@@ -682,7 +670,6 @@ TEST(convolutions_of_unknown_kernels)
 		assert_string_equal(ops_text(c), "aten::conv1d 1 0 336 8 mystery\n");
 		assert_int_equal(c->flops->ops[0].work.precision,
 				 is_rocm ? TSCOPE_PRECISION_FP32 : TSCOPE_PRECISION_TF32);
-		release(c);
 	}
 }
 
@@ -708,7 +695,6 @@ TEST(peak_of_a_mix)
 	assert_string_equal(c->flops->no_peak, "");
 	assert_true(tsi_peak_at(c->flops, TSCOPE_PRECISION_TF32) == 156e12);
 	assert_true(isnan(tsi_peak_at(c->flops, TSCOPE_PRECISION_FP8)));
-	release(c);
 }
 
 /* A part of the multiprocessors has a part of the peak: 42 of 108. */
@@ -723,7 +709,6 @@ TEST(peak_of_a_partition)
 	struct counted *c = count(t);
 	assert_non_null(c->flops->device.device);
 	assert_true(fabs(c->flops->peak_flops / (312e12 * 42 / 108) - 1) < 1e-12);
-	release(c);
 }
 
 /* Without operators kernels tell the precision: 300 ns of bf16, 100 of fp32, 50 of nobody knows. */
@@ -740,7 +725,6 @@ TEST(peak_by_kernels)
 	assert_string_equal(c->flops->precision, "bf16 75.0 %, fp32 25.0 %");
 	assert_true(fabs(c->flops->peak_flops / (0.75 * 312e12 + 0.25 * 19.5e12) - 1) < 1e-12);
 	assert_int_equal(c->flops->kernel_ns_of_precision[TSCOPE_PRECISION_UNKNOWN], 50);
-	release(c);
 }
 
 /* Operands of 8 and 4 bits have peaks of their own. */
@@ -767,7 +751,6 @@ TEST(peaks_of_small_types)
 		struct counted *c = count(t);
 		assert_string_equal(c->flops->precision, cases[i].precision);
 		assert_true(fabs(c->flops->peak_flops / cases[i].peak_flops - 1) < 1e-9);
-		release(c);
 	}
 }
 
@@ -784,7 +767,6 @@ TEST(peak_where_few_flops_are_known)
 		struct counted *c = count(t);
 		assert_string_equal(c->flops->precision,
 				    are_few ? "fp32 75.0 %, bf16 25.0 %" : "bf16");
-		release(c);
 	}
 }
 
@@ -800,7 +782,6 @@ TEST(kernels_of_no_known_kind)
 		struct counted *c = count(t);
 		assert_int_equal(c->flops->all.matrix_ns, other_ns == 11 ? 101 : 90);
 		assert_int_equal(c->flops->all.counted_ns, 90);
-		release(c);
 	}
 }
 
@@ -818,7 +799,6 @@ TEST(a_part_without_peak)
 		assert_string_equal(c->flops->precision, is_needed ? "bf16 98.5 %, fp8 1.5 %"
 								   : "bf16 99.1 %, fp8 0.9 %");
 		assert_int_equal(isnan(c->flops->peak_flops), is_needed);
-		release(c);
 	}
 }
 
@@ -912,7 +892,6 @@ TEST(two_devices)
 			fail_msg("case %zu: %s: %s", i, c->flops->device_name, c->flops->no_peak);
 		assert_int_equal(isnan(c->flops->peak_flops), cases[i].no_peak[0] != '\0');
 		assert_int_equal(c->flops->device.device == NULL, cases[i].no_peak[0] != '\0');
-		release(c);
 	}
 }
 
@@ -932,7 +911,6 @@ TEST(devices_and_partitions)
 		test_kernel(t, "gemm", 1, 7, 2000, 1, 0);
 		struct counted *c = count(t);
 		assert_int_equal(c->flops->device.device != NULL, units == 42);
-		release(c);
 	}
 }
 
@@ -950,7 +928,6 @@ TEST(devices_without_products)
 	struct counted *c = count(t);
 	assert_string_equal(c->flops->device_name, "NVIDIA A100-SXM4-80GB");
 	assert_string_equal(c->flops->device.device->name, "A100 SXM4 80GB");
-	release(c);
 }
 
 TEST(why_there_is_no_peak)
@@ -992,7 +969,6 @@ TEST(why_there_is_no_peak)
 		if (strncmp(c->flops->no_peak, cases[i].expected, strlen(cases[i].expected)) != 0)
 			fail_msg("case %zu: %s", i, c->flops->no_peak);
 		assert_string_equal(c->flops->precision, "bf16");
-		release(c);
 	}
 }
 
@@ -1006,7 +982,6 @@ TEST(message_with_near_names)
 	struct counted *c = count(t);
 	assert_non_null(strstr(c->flops->no_peak, "(near: "));
 	assert_non_null(strstr(c->flops->no_peak, "); pass its peak with --peak-tflops"));
-	release(c);
 }
 
 /* A precision with less than 1 % of the FLOPs need not have a peak: 2 · 2 · 3 · 400 and 8. */
@@ -1024,7 +999,6 @@ TEST(small_share_without_a_peak)
 	assert_true(c->flops->flops_of_precision[TSCOPE_PRECISION_BF16] == 8);
 	assert_string_equal(c->flops->precision, "fp16 99.8 %, bf16 0.2 %");
 	assert_true(fabs(c->flops->peak_flops / 125e12 - 1) < 1e-12);
-	release(c);
 }
 
 /* ---- hostile traces ------------------------------------------------------------------ */
@@ -1053,7 +1027,6 @@ TEST(absurd_numbers)
 		}
 		struct counted *c = count(t);
 		assert_true(c->flops->all.matrix_ns >= c->flops->all.counted_ns);
-		release(c);
 	}
 }
 
@@ -1066,14 +1039,12 @@ TEST(trace_without_operators)
 	assert_string_equal(ops_text(c), "");
 	assert_true(isnan(c->flops->peak_flops));
 	assert_string_equal(c->flops->precision, "");
-	release(c);
 	tsi_trace_flops_free(NULL);
 }
 
 TEST(survives_failing_allocations)
 {
 	struct test_trace *t = test_trace_new();
-	struct tscope_timeline *timeline;
 
 	test_metadata(t, "deviceProperties", A100);
 	for (int64_t i = 0; i < 20; i++) { /* of many shapes: the tables grow */
@@ -1085,7 +1056,7 @@ TEST(survives_failing_allocations)
 		test_kernel(t, i % 2 ? "fmha" : "gemm", 0, 8, 100 * i, 3, 0);
 	}
 	struct tscope_trace *trace = test_trace_finish(t);
-	assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, NULL), TSCOPE_OK);
+	struct tscope_timeline *timeline = test_timeline(trace, NULL);
 	struct alloc_sweep sweep = { 0 };
 	while (alloc_sweep_next(&sweep)) {
 		struct trace_flops *flops = NULL;
@@ -1103,6 +1074,4 @@ TEST(survives_failing_allocations)
 			assert_int_equal(flops->op_count, 20);
 		tsi_trace_flops_free(flops);
 	}
-	tscope_timeline_free(timeline);
-	tscope_trace_free(trace);
 }

@@ -50,7 +50,6 @@ TEST(order_of_calls)
 			       "100 python leaf 10 5\n"
 			       "100 python next 20 0\n"
 			       "100 python empty 20 0\n");
-	tscope_trace_free(trace);
 }
 
 /* Rounding makes calls end up to 1 ns after their callers; more than that is odd. */
@@ -71,7 +70,6 @@ TEST(calls_that_cross)
 		struct tscope_trace *trace = test_trace_finish(t);
 		assert_int_equal(tscope_trace_diagnostic(trace, TSCOPE_DIAGNOSTIC_crossing_spans),
 				 cases[i].count);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -87,7 +85,6 @@ TEST(order_of_frames)
 	test_check_rows(trace, "1 python outer 0 20\n"
 			       "1 cpu_op aten::mm 0 20\n"
 			       "1 python inner 0 20\n");
-	tscope_trace_free(trace);
 }
 
 /* So many equal ones that they are merged, not inserted: 40 in each of two lists. */
@@ -106,7 +103,6 @@ TEST(order_of_many)
 		snprintf(name, sizeof(name), "f%d", CALLS - 1 - i);
 		assert_int_equal(test_row(trace, name), i);
 	}
-	tscope_trace_free(trace);
 }
 
 static void collect(struct test_trace *t, const char *pid, const char *tid, int64_t at_ns,
@@ -138,7 +134,6 @@ TEST(collections_of_several_threads)
 	struct tscope_trace *trace = test_trace_finish(t);
 	test_check_rows(trace, "1 gc garbage collection 10 30\n"
 			       "2 gc garbage collection 20 70\n");
-	tscope_trace_free(trace);
 }
 
 TEST(overflow)
@@ -223,8 +218,6 @@ TEST(step_markers)
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct test_trace *t = new_viztracer("{}");
 		const struct tscope_timeline_options options = { .step_marker = cases[i].marker };
-		struct tscope_timeline *timeline;
-		struct tscope_error err = { 0 };
 		char numbers[64] = "";
 
 		call(t, "step#7 (/job/t.py:9)", 100, 10, 20);
@@ -232,16 +225,13 @@ TEST(step_markers)
 		call(t, "step#8 (/job/t.py:9)", 100, 60, 20);
 		call(t, "train (/job/t.py:3)", 100, 50, 50);
 		struct tscope_trace *trace = test_trace_finish(t);
-		assert_int_equal(tscope_timeline_build(&timeline, trace, &options, &err),
-				 TSCOPE_OK);
+		struct tscope_timeline *timeline = test_timeline(trace, &options);
 		bool is_marked = tscope_timeline_boundary(timeline) == TSCOPE_BOUNDARY_STEP_MARKER;
 		for (uint32_t s = 0; is_marked && s < tscope_timeline_step_count(timeline); s++)
 			snprintf(numbers + strlen(numbers), sizeof(numbers) - strlen(numbers),
 				 "%s%d", s ? " " : "",
 				 (int)tscope_timeline_step(timeline, s).number);
 		assert_string_equal(numbers, cases[i].numbers);
-		tscope_timeline_free(timeline);
-		tscope_trace_free(trace);
 	}
 }
 
@@ -340,19 +330,17 @@ TEST(analysed_unasked)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
 		struct tscope_trace *trace = open_file(cases[i].file);
-		struct tscope_timeline *timeline;
 		struct tscope_analysis *analysis;
 		struct tscope_error err = { 0 };
 		struct tscope_value value;
 		enum tscope_unit unit;
+		struct tscope_timeline *timeline = test_timeline(trace, NULL);
 
-		assert_int_equal(tscope_timeline_build(&timeline, trace, NULL, &err), TSCOPE_OK);
 		assert_int_equal(tscope_analyze(&analysis, trace, timeline, NULL, &err), TSCOPE_OK);
 		value.kind = TSCOPE_VALUE_ABSENT;
 		(void)tscope_analysis_find(analysis, "python.call_count", &value, &unit);
 		assert_int_equal(value.kind == TSCOPE_VALUE_INT, cases[i].is_analysed);
 		tscope_analysis_free(analysis);
-		tscope_timeline_free(timeline);
 		tscope_trace_free(trace);
 	}
 }
