@@ -397,14 +397,15 @@ struct message_end tsi_hang_other_end(const struct hang_model *model, uint32_t i
 
 	if (message->peer < 0 || (uint32_t)message->peer >= group->member_count)
 		return end;
+	/* A dump may send in a group that, by what others say, its rank is none of. */
+	const struct hang_member *member = tsi_hang_member(group, dump->rank);
 	const struct hang_member *peer = &group->members[message->peer];
-	end.dump = peer->dump;
-	if (peer->dump == NO_DUMP)
+	if (!member || peer->dump == NO_DUMP)
 		return end;
+	end.dump = peer->dump;
 	const struct dump *other = &model->dumps[peer->dump];
 	bool pending_only = dump->has_lost || other->has_lost;
-	struct lane own = { dump, tsi_hang_member(group, dump->rank), message->peer,
-			    message->is_send, pending_only };
+	struct lane own = { dump, member, message->peer, message->is_send, pending_only };
 	struct lane theirs = { other, peer, place_of(group, dump->rank), !message->is_send,
 			       pending_only };
 	uint32_t number;
