@@ -122,6 +122,14 @@ static struct analyzed *new_analyzed(void)
 	return a;
 }
 
+struct analyzed *keep_analysis(struct tscope_analysis *analysis)
+{
+	struct analyzed *a = new_analyzed();
+
+	a->analysis = analysis;
+	return a;
+}
+
 struct analyzed *analyze_steps_of(struct test_trace *t, const struct tscope_timeline_options *steps)
 {
 	struct tscope_analysis_options options = { .python = true };

@@ -58,6 +58,9 @@ struct analyzed *analyze_growth(const char *plain_text, const char *earlier,
 struct analyzed *analyze_memory_file(const void *bytes, size_t length,
 				     const struct tscope_analysis_options *options);
 
+/* Facts that a test has by itself; the result owns them. */
+struct analyzed *keep_analysis(struct tscope_analysis *analysis);
+
 void check_facts(const struct analyzed *a, const char *names, const char *expected);
 void check_device_facts(const struct analyzed *a, int device, const char *names,
 			const char *expected);

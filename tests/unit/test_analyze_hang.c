@@ -32,8 +32,8 @@ static struct analyzed *judge(const char *const dumps[3])
 {
 	static const char *const folder[] = { "." };
 	struct tscope_hang *hang;
+	struct tscope_analysis *analysis;
 	struct tscope_error err = { 0 };
-	struct analyzed *a = calloc(1, sizeof(*a));
 
 	for (size_t i = 0; i < 3; i++) {
 		if (dumps[i])
@@ -43,9 +43,9 @@ static struct analyzed *judge(const char *const dumps[3])
 	}
 	if (tscope_hang_open(&hang, folder, 1, NULL, &err) != TSCOPE_OK)
 		fail_msg("%s", err.message);
-	assert_int_equal(tscope_hang_analyze(&a->analysis, hang, NULL, &err), TSCOPE_OK);
+	assert_int_equal(tscope_hang_analyze(&analysis, hang, NULL, &err), TSCOPE_OK);
 	tscope_hang_free(hang);
-	return a;
+	return keep_analysis(analysis);
 }
 
 static void check(const char *const dumps[3], const char *names_of, const char *expected)
