@@ -11,7 +11,6 @@
 #include "base/str.h"
 #include "rules/budget_share.h"
 #include "rules/operator_words.h"
-#include "timeline/idle_cause.h"
 
 #define CULPRITS "idle.culprits"
 #define GAPS "idle.gaps"
@@ -24,56 +23,68 @@ struct caller_text {
 	char chars[160];
 };
 
-#define ROW(id, name, cause, part) [id] = { name, "idle." name "_ns", CAUSE_##cause, GAIN_##part }
+#define FACT(id, name, line, words, meaning) [id] = "idle." name "_ns",
 
-static const struct idle_cause_row rows[IDLE_CAUSE_COUNT] = {
-	ROW(IDLE_DATA, "data", data_loader, DATA),
-	ROW(IDLE_COMPILE, "compile", compile, COMPILE),
-	ROW(IDLE_GC, "gc", gc, GC),
-	ROW(IDLE_CALLBACK, "callback", callbacks, CALLBACK),
-	ROW(IDLE_PROFILER, "profiler", profiler_overhead, PROFILER),
-	ROW(IDLE_PEER, "peer", comm_wait, PEER),
-	ROW(IDLE_SYNC, "sync", sync_drain, SYNC),
-	ROW(IDLE_BLOCKING_COPY, "blocking_copy", blocking_copy, BLOCKING_COPY),
-	ROW(IDLE_ALLOC, "alloc", alloc_thrash, ALLOC),
-	ROW(IDLE_STARTUP, "startup", cold_start, STARTUP),
-	ROW(IDLE_LAUNCH_STALL, "launch_stall", launch_overhead, HOST_STALL),
-	ROW(IDLE_CPU_WORK, "cpu_work", cpu_only_work, CPU_WORK),
-	ROW(IDLE_OP_STALL, "op_stall", cpu_only_work, HOST_STALL),
-	ROW(IDLE_OP_OVERHEAD, "op_overhead", launch_overhead, LAUNCH),
-	ROW(IDLE_PYTHON, "python", host_python, PYTHON),
-	ROW(IDLE_HOST_UNRECORDED, "host_unrecorded", unrecorded_work, PYTHON),
-	ROW(IDLE_LAUNCH_CALL, "launch_call", launch_overhead, LAUNCH),
-	ROW(IDLE_QUEUE_FULL, "queue_full", small_kernels, DEVICE_GAP),
-	ROW(IDLE_DEVICE_GAP, "device_gap", small_kernels, DEVICE_GAP),
-	ROW(IDLE_START_LATENCY, "start_latency", launch_overhead, DEVICE_GAP),
-	ROW(IDLE_DEPENDENCY, "dependency", comm_wait, DEVICE_GAP),
-	ROW(IDLE_UNRECORDED, "unrecorded", unrecorded_work, UNRECORDED),
-	ROW(IDLE_UNLINKED, "unlinked", unrecorded_work, UNRECORDED),
-	ROW(IDLE_EDGE, "edge", unrecorded_work, UNRECORDED),
+static const char *const facts[IDLE_CAUSE_COUNT] = { IDLE_CAUSES(FACT) };
+
+/* The cause and the gain of a finding on each. */
+static const struct {
+	enum rule_cause cause;
+	enum gain_part part;
+} rows[IDLE_CAUSE_COUNT] = {
+	[IDLE_DATA] = { CAUSE_data_loader, GAIN_DATA },
+	[IDLE_COMPILE] = { CAUSE_compile, GAIN_COMPILE },
+	[IDLE_GC] = { CAUSE_gc, GAIN_GC },
+	[IDLE_CALLBACK] = { CAUSE_callbacks, GAIN_CALLBACK },
+	[IDLE_PROFILER] = { CAUSE_profiler_overhead, GAIN_PROFILER },
+	[IDLE_PEER] = { CAUSE_comm_wait, GAIN_PEER },
+	[IDLE_SYNC] = { CAUSE_sync_drain, GAIN_SYNC },
+	[IDLE_BLOCKING_COPY] = { CAUSE_blocking_copy, GAIN_BLOCKING_COPY },
+	[IDLE_ALLOC] = { CAUSE_alloc_thrash, GAIN_ALLOC },
+	[IDLE_STARTUP] = { CAUSE_cold_start, GAIN_STARTUP },
+	[IDLE_LAUNCH_STALL] = { CAUSE_launch_overhead, GAIN_HOST_STALL },
+	[IDLE_CPU_WORK] = { CAUSE_cpu_only_work, GAIN_CPU_WORK },
+	[IDLE_OP_STALL] = { CAUSE_cpu_only_work, GAIN_HOST_STALL },
+	[IDLE_OP_OVERHEAD] = { CAUSE_launch_overhead, GAIN_LAUNCH },
+	[IDLE_PYTHON] = { CAUSE_host_python, GAIN_PYTHON },
+	[IDLE_HOST_UNRECORDED] = { CAUSE_unrecorded_work, GAIN_PYTHON },
+	[IDLE_LAUNCH_CALL] = { CAUSE_launch_overhead, GAIN_LAUNCH },
+	[IDLE_QUEUE_FULL] = { CAUSE_small_kernels, GAIN_DEVICE_GAP },
+	[IDLE_DEVICE_GAP] = { CAUSE_small_kernels, GAIN_DEVICE_GAP },
+	[IDLE_START_LATENCY] = { CAUSE_launch_overhead, GAIN_DEVICE_GAP },
+	[IDLE_DEPENDENCY] = { CAUSE_comm_wait, GAIN_DEVICE_GAP },
+	[IDLE_UNRECORDED] = { CAUSE_unrecorded_work, GAIN_UNRECORDED },
+	[IDLE_UNLINKED] = { CAUSE_unrecorded_work, GAIN_UNRECORDED },
+	[IDLE_EDGE] = { CAUSE_unrecorded_work, GAIN_UNRECORDED },
 };
+
+const char *tsi_idle_fact(enum idle_cause cause)
+{
+	return facts[cause];
+}
+
+enum rule_cause tsi_rule_cause_of_idle(enum idle_cause cause)
+{
+	return rows[cause].cause;
+}
 
 /*
  * Whether a rule of that name speaks of the cause. Findings of others must not be merged into it:
  * it claims the time of a neighbour.
  */
-static bool has_own_rule(const struct idle_cause_row *row)
+static bool has_own_rule(enum idle_cause cause)
 {
-	static const char *const without[] = { "launch_stall", "op_stall", "host_unrecorded",
-					       "unlinked" };
-
-	for (size_t i = 0; i < TSI_COUNT_OF(without); i++)
-		if (strcmp(row->name, without[i]) == 0)
-			return false;
-	return true;
+	return cause != IDLE_LAUNCH_STALL && cause != IDLE_OP_STALL &&
+	       cause != IDLE_HOST_UNRECORDED && cause != IDLE_UNLINKED;
 }
 
-static const struct idle_cause_row *row_of(const char *name)
+/* A claim's cause, by its name. */
+static enum idle_cause cause_of(const char *name)
 {
 	enum idle_cause cause = tsi_idle_cause_of(name);
 
 	assert(cause < IDLE_CAUSE_COUNT);
-	return &rows[cause];
+	return cause;
 }
 
 static size_t cause_count(const struct idle_claim *claim)
@@ -97,17 +108,17 @@ static double mean_step_ns(const struct rule_context *ctx)
 	return step_ns > 0 ? step_ns : tsi_rule_real(ctx, "step_time.mean_ns");
 }
 
-static void gain_idle(struct rule_context *ctx, const struct idle_cause_row *row)
+static void gain_idle(struct rule_context *ctx, enum idle_cause cause)
 {
-	tsi_gain_share(ctx, row->part, tsi_rule_real(ctx, row->fact) / mean_step_ns(ctx));
+	tsi_gain_share(ctx, rows[cause].part, tsi_rule_real(ctx, facts[cause]) / mean_step_ns(ctx));
 }
 
-void tsi_claim_idle_cause(struct rule_context *ctx, const struct idle_cause_row *row)
+void tsi_claim_idle_cause(struct rule_context *ctx, enum idle_cause cause)
 {
-	tsi_rule_cause(ctx, row->cause);
-	if (!has_own_rule(row))
+	tsi_rule_cause(ctx, rows[cause].cause);
+	if (!has_own_rule(cause))
 		tsi_rule_merge_with(ctx, CAUSE_COUNT);
-	gain_idle(ctx, row);
+	gain_idle(ctx, cause);
 }
 
 double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_claim *claim)
@@ -115,7 +126,7 @@ double tsi_idle_claim_share(const struct rule_context *ctx, const struct idle_cl
 	double step_ns = mean_step_ns(ctx), sum_ns = 0;
 
 	for (size_t i = 0; i < cause_count(claim); i++)
-		sum_ns += tsi_rule_real(ctx, row_of(claim->causes[i])->fact);
+		sum_ns += tsi_rule_real(ctx, facts[cause_of(claim->causes[i])]);
 	return step_ns > 0 ? sum_ns / step_ns : NAN;
 }
 
@@ -127,7 +138,7 @@ static bool is_of_cause(const struct rule_context *ctx, const char *table, size_
 
 bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause)
 {
-	double cause_ns = tsi_rule_real(ctx, row_of(cause)->fact);
+	double cause_ns = tsi_rule_real(ctx, facts[cause_of(cause)]);
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS); row++)
 		if (is_of_cause(ctx, CULPRITS, row, cause)) /* the largest of them */
@@ -139,11 +150,10 @@ bool tsi_is_idle_spread(const struct rule_context *ctx, const char *cause)
  * "43.1 % operator dispatch (12.0 % aten::copy_, 7.1 % aten::mm)"; where the title already has the
  * share, because there is one cause only: "12.0 % aten::copy_, 7.1 % aten::mm".
  */
-static void describe_cause(struct rule_context *ctx, const struct idle_cause_row *cause,
-			   bool is_only)
+static void describe_cause(struct rule_context *ctx, enum idle_cause cause, bool is_only)
 {
 	double step_ns = mean_step_ns(ctx);
-	double share = tsi_rule_real(ctx, cause->fact) / step_ns;
+	double share = tsi_rule_real(ctx, facts[cause]) / step_ns;
 	char culprits[256] = "";
 	size_t count = 0;
 
@@ -153,7 +163,7 @@ static void describe_cause(struct rule_context *ctx, const struct idle_cause_row
 		double part = tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step");
 		const char *name = tsi_rule_cell_text(ctx, CULPRITS, row, "name");
 		size_t length = strlen(culprits);
-		if (!is_of_cause(ctx, CULPRITS, row, cause->name) || *name == '\0' ||
+		if (!is_of_cause(ctx, CULPRITS, row, tsi_idle_cause_name(cause)) || *name == '\0' ||
 		    !tsi_is_worth_naming(part / step_ns))
 			continue;
 		snprintf(culprits + length, sizeof(culprits) - length, "%s%.1f %% %.*s",
@@ -164,11 +174,10 @@ static void describe_cause(struct rule_context *ctx, const struct idle_cause_row
 	if (is_only && count > 0)
 		tsi_rule_detail(ctx, "%s", culprits);
 	else if (count > 0)
-		tsi_rule_detail(ctx, "%.1f %% %s (%s)", 100 * share,
-				tsi_idle_cause_words_of(cause->name), culprits);
+		tsi_rule_detail(ctx, "%.1f %% %s (%s)", 100 * share, tsi_idle_cause_words(cause),
+				culprits);
 	else if (!is_only)
-		tsi_rule_detail(ctx, "%.1f %% %s", 100 * share,
-				tsi_idle_cause_words_of(cause->name));
+		tsi_rule_detail(ctx, "%.1f %% %s", 100 * share, tsi_idle_cause_words(cause));
 }
 
 /* An empty text stands for nothing. */
@@ -351,7 +360,7 @@ static double lines_of_step_ns(const struct rule_context *ctx, const struct idle
 	double sum_ns = 0;
 
 	for (size_t i = 0; i < cause_count(claim); i++)
-		lines |= 1u << tsi_line_of_cause(tsi_idle_cause_of(claim->causes[i]));
+		lines |= 1u << tsi_line_of_cause(cause_of(claim->causes[i]));
 	for (unsigned line = 0; line < TSCOPE_BUDGET_LINE_COUNT; line++) {
 		char column[48];
 		snprintf(column, sizeof(column), "%s_ns",
@@ -427,9 +436,9 @@ static void describe_gaps(struct rule_context *ctx, const struct idle_claim *cla
 void tsi_describe_idle(struct rule_context *ctx, const struct idle_claim *claim)
 {
 	for (size_t i = 0; i < cause_count(claim); i++) {
-		const struct idle_cause_row *cause = row_of(claim->causes[i]);
+		enum idle_cause cause = cause_of(claim->causes[i]);
 		describe_cause(ctx, cause, cause_count(claim) == 1);
-		tsi_rule_evidence(ctx, cause->fact);
+		tsi_rule_evidence(ctx, facts[cause]);
 		gain_idle(ctx, cause);
 	}
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
@@ -460,24 +469,24 @@ double tsi_idle_share(const struct rule_context *ctx)
 	return step_ns > 0 ? tsi_rule_real(ctx, "idle.total_ns") / step_ns : NAN;
 }
 
-const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx)
+enum idle_cause tsi_main_idle_cause(const struct rule_context *ctx)
 {
-	const struct idle_cause_row *largest = &rows[0];
+	unsigned largest = 0;
 
-	for (size_t i = 1; i < TSI_COUNT_OF(rows); i++)
-		if (tsi_rule_int(ctx, rows[i].fact) > tsi_rule_int(ctx, largest->fact))
-			largest = &rows[i];
-	return largest;
+	for (unsigned i = 1; i < IDLE_CAUSE_COUNT; i++)
+		if (tsi_rule_int(ctx, facts[i]) > tsi_rule_int(ctx, facts[largest]))
+			largest = i;
+	return (enum idle_cause)largest;
 }
 
 void tsi_describe_idle_causes(struct rule_context *ctx)
 {
 	double step_ns = mean_step_ns(ctx);
 
-	for (size_t i = 0; i < TSI_COUNT_OF(rows); i++) {
-		double share = tsi_rule_real(ctx, rows[i].fact) / step_ns;
+	for (unsigned i = 0; i < IDLE_CAUSE_COUNT; i++) {
+		double share = tsi_rule_real(ctx, facts[i]) / step_ns;
 		if (tsi_is_worth_naming(share))
 			tsi_rule_detail(ctx, "%.1f %% %s", 100 * share,
-					tsi_idle_cause_words_of(rows[i].name));
+					tsi_idle_cause_words((enum idle_cause)i));
 	}
 }

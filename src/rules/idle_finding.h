@@ -3,6 +3,7 @@
 #define TSCOPE_RULES_IDLE_FINDING_H
 
 #include "rules/rule.h"
+#include "timeline/idle_cause.h"
 
 /*
  * Findings on idle time have one form: devices idle for a share of the mean step because of these
@@ -70,23 +71,22 @@ bool tsi_is_long_gap(const struct rule_context *ctx, const struct idle_claim *cl
 /* Is more than half of a claim's idle time in all steps one gap? Then it need not come again. */
 bool tsi_is_one_gap(const struct rule_context *ctx, const struct idle_claim *claim);
 
-/* A cause of idle time and what a finding would make of it. */
-struct idle_cause_row {
-	const char *name, *fact; /* "op_overhead", "idle.op_overhead_ns" */
-	enum rule_cause cause;
-	enum gain_part part;
-};
+/* "idle.op_overhead_ns": the idle time of a cause in a mean step. */
+const char *tsi_idle_fact(enum idle_cause cause);
+
+/* The cause of a finding on it. */
+enum rule_cause tsi_rule_cause_of_idle(enum idle_cause cause);
 
 /* The idle time of the mean step, as a share; NaN where it is not known. */
 double tsi_idle_share(const struct rule_context *ctx);
 
 /* The largest cause. */
-const struct idle_cause_row *tsi_main_idle_cause(const struct rule_context *ctx);
+enum idle_cause tsi_main_idle_cause(const struct rule_context *ctx);
 
 /* Puts the causes worth a word into the detail of a finding. */
 void tsi_describe_idle_causes(struct rule_context *ctx);
 
 /* Claims the idle time of a cause, for a finding that no rule on the cause makes. */
-void tsi_claim_idle_cause(struct rule_context *ctx, const struct idle_cause_row *row);
+void tsi_claim_idle_cause(struct rule_context *ctx, enum idle_cause cause);
 
 #endif

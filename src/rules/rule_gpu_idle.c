@@ -5,7 +5,6 @@
  */
 #include "rules/advice.h"
 #include "rules/idle_finding.h"
-#include "timeline/idle_cause.h"
 
 #include <string.h>
 
@@ -54,25 +53,25 @@ static bool pins_memory(const struct rule_context *ctx)
 static void evaluate_gpu_idle(struct rule_context *ctx)
 {
 	double share = tsi_idle_share(ctx);
-	const struct idle_cause_row *main_cause = tsi_main_idle_cause(ctx);
+	enum idle_cause main_cause = tsi_main_idle_cause(ctx);
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
 		      "the device is idle for %.1f %% of the step, mostly due to %s", 100 * share,
-		      tsi_idle_cause_words_of(main_cause->name));
+		      tsi_idle_cause_words(main_cause));
 	tsi_describe_idle_causes(ctx);
 	tsi_rule_evidence(ctx, "idle.total_ns");
-	tsi_rule_evidence(ctx, main_cause->fact);
+	tsi_rule_evidence(ctx, tsi_idle_fact(main_cause));
 	tsi_rule_evidence(ctx, "step_time.mean_ns");
 	tsi_claim_idle_cause(ctx, main_cause);
-	if (strcmp(main_cause->name, "dependency") == 0 && work_in_turn(ctx))
+	if (main_cause == IDLE_DEPENDENCY && work_in_turn(ctx))
 		advise_turns(ctx);
-	if (strcmp(main_cause->name, "alloc") == 0 && pins_memory(ctx))
+	if (main_cause == IDLE_ALLOC && pins_memory(ctx))
 		tsi_rule_advice(ctx, "pin memory of the host once and copy into it "
 				     "(torch.empty(..., pin_memory=True)) instead of pin_memory() "
 				     "in each step");
-	if (main_cause->cause != CAUSE_unrecorded_work)
+	if (tsi_rule_cause_of_idle(main_cause) != CAUSE_unrecorded_work)
 		return;
 	tsi_rule_wins_nothing(ctx);
 	if (tsi_rule_has(ctx, "operators.count") && tsi_rule_int(ctx, "operators.count") == 0)
