@@ -406,7 +406,7 @@ struct message_end tsi_hang_other_end(const struct hang_model *model, uint32_t i
 	const struct dump *other = &model->dumps[peer->dump];
 	bool pending_only = dump->has_lost || other->has_lost;
 	struct lane own = { dump, member, message->peer, message->is_send, pending_only };
-	struct lane theirs = { other, peer, place_of(group, dump->rank), !message->is_send,
+	struct lane theirs = { other, peer, (int32_t)(member - group->members), !message->is_send,
 			       pending_only };
 	uint32_t number;
 	(void)find_message(&own, 0, message, &number);
