@@ -161,8 +161,8 @@ static void add_marker(struct markers *markers, const struct tscope_timeline *ti
 
 	if (is_within_last(markers, start_ns, tsi_span_end(trace, row))) {
 		/* A copy of the marker around it names the same step: nothing is lost with that. */
-		markers->nested_count +=
-			rule->numbered && number != markers->items[markers->count - 1].number;
+		bool is_copy = has_number && number == markers->items[markers->count - 1].number;
+		markers->nested_count += rule->numbered && !is_copy;
 		return;
 	}
 	struct tscope_step *step = tsi_arena_push(arena, &markers->items, &markers->count,

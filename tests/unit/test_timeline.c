@@ -76,6 +76,19 @@ TEST(profiler_steps_of_the_main_thread)
 			    "1");
 }
 
+TEST(a_nested_mark_without_a_number_is_no_copy)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "ProfilerStep#1", MAIN, 1000, 90);
+	test_annotation(t, "ProfilerStep#x", MAIN, 1010, 20); /* its index is 1 */
+	test_annotation(t, "ProfilerStep#2", MAIN, 1090, 90);
+
+	struct tscope_timeline *timeline = build(t, NULL);
+	ASSERT_STEPS(timeline, { 1, 1000, 90, 90 }, { 2, 1090, 90, 90 });
+	assert_int_equal(timeline->nested_count, 1);
+}
+
 TEST(steps_that_share_a_number_stay_in_order_of_time)
 {
 	struct test_trace *t = test_trace_new();
