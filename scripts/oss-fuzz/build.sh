@@ -13,7 +13,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	input=${name#fuzz_}
 	ninja -C "$work" "tests/fuzz/$name"
 	cp "$work/tests/fuzz/$name" "$OUT"
-	# With it libFuzzer counts features for nine tenths of the time where a target reaches much code.
+	# Entropic scheduling counts features for nine tenths of the time where a target reaches much code.
 	printf '[libfuzzer]\nentropic = 0\n' >"$OUT/$name.options"
 	if [ -f "tests/fuzz/$input.dict" ]; then
 		cp "tests/fuzz/$input.dict" "$OUT/$name.dict"
