@@ -381,7 +381,13 @@ TEST(test_roles)
 		{ LIB "torch/_tensor.py:1:backward" BACKWARD "a.py:1:f", "backward" },
 		{ LIB "torch/autograd/graph.py:1:_engine_run_backward a.py:1:f", "backward" },
 		{ LIB "torch/autograd/function.py:1:apply a.py:1:f", "other" },
-		{ "a.py:1:backward b.py:1:f", "other" },
+		/* Of a function of the user's, of one that torch compiled. */
+		{ "a.py:1:backward " LIB "torch/autograd/function.py:1:apply", "backward" },
+		{ "/tmp/torchinductor_u/ab/c.py:1:call " LIB
+		  "torch/_functorch/_aot_autograd/runtime_wrappers.py:1:backward " LIB
+		  "torch/autograd/function.py:1:apply",
+		  "backward" },
+		{ "a.cpp:1:backward b.py:1:f", "other" },
 		/* Recomputed for backward; a step within backward; both within a closure. */
 		{ "m.py:1:forward" CALL BACKWARD "a.py:1:f", "backward" },
 		{ LIB "torch/optim/sgd.py:1:step" BACKWARD "a.py:1:f", "optimizer" },
@@ -414,6 +420,15 @@ TEST(test_roles)
 		  "kv_cache" },
 		{ LIB "torch/nn/modules/module.py:1:to m.py:1:forward" CALL "a.py:1:f",
 		  "parameter" },
+		{ LIB "torch/nn/parallel/distributed.py:1:_ddp_init_helper a.py:1:f",
+		  "communication" },
+		{ "??:0:c10d::Reducer::initialize_buckets() a.py:1:f", "communication" },
+		{ LIB "torch/distributed/fsdp/_flat_param.py:1:_alloc_padded_unsharded_flat_param "
+		      "m.py:1:forward" CALL "a.py:1:f",
+		  "communication" },
+		{ LIB "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py:1:foreach_reduce "
+		      "??:0:torch::autograd::Engine::thread_main(s)",
+		  "communication" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -39,7 +39,6 @@ enum text_mark {
 	FILE_PYTHON = 1 << 2,
 	FILE_FOLDED = 1 << 3,
 	FILE_OPTIMIZER = 1 << 4,
-	FILE_AUTOGRAD = 1 << 5,
 	FILE_MODULE = 1 << 6,     /* the base of all modules */
 	FILE_MODULES = 1 << 7,    /* those that come with torch */
 	FILE_PARAMETERS = 1 << 8, /* what makes or loads them */
@@ -50,14 +49,15 @@ enum text_mark {
 	NAME_OPERATOR = 1 << 10,
 	NAME_PLUMBING = 1 << 11,
 	NAME_ENGINE = 1 << 12,
-	NAME_BACKWARD = 1 << 13, /* functions of autograd that run it */
+	NAME_BACKWARD = 1 << 13, /* functions that run it */
 	NAME_CALL = 1 << 14,     /* methods of a module that run it */
 	NAME_MOVE = 1 << 15,     /* methods of a module that fill it */
 	NAME_INIT = 1 << 16,
 	NAME_RESET = 1 << 17,
 	NAME_LOAD = 1 << 18,
 	NAME_KV_CACHE = 1 << 20,
-	NAME_FORWARD = 1 << 21, /* what users call the method that modules run */
+	NAME_FORWARD = 1 << 21,       /* what users call the method that modules run */
+	NAME_COMMUNICATION = 1 << 23, /* what makes buffers of collectives */
 };
 
 enum where { WITHIN, AT_START, WHOLE };
@@ -101,8 +101,6 @@ static const struct pattern file_patterns[] = {
 	PATTERN("/bitsandbytes/optim/", WITHIN, FILE_OPTIMIZER),
 	PATTERN("/megatron/core/optimizer/", WITHIN, FILE_OPTIMIZER),
 	PATTERN("/transformer_engine/pytorch/optimizers/", WITHIN, FILE_OPTIMIZER),
-	PATTERN("/torch/autograd/", WITHIN, FILE_AUTOGRAD),
-	PATTERN("torch/autograd/", AT_START, FILE_AUTOGRAD),
 	PATTERN("/torch/nn/modules/", WITHIN, FILE_MODULES),
 	PATTERN("torch/nn/modules/", AT_START, FILE_MODULES),
 	PATTERN("/torch/nn/modules/module.py", WITHIN, FILE_MODULE),
@@ -137,8 +135,15 @@ static const struct pattern name_patterns[] = {
 	PATTERN("create_weights", WHOLE, NAME_RESET), /* vLLM */
 	PATTERN("load_state_dict", WHOLE, NAME_LOAD),
 	PATTERN("_load_from_state_dict", WHOLE, NAME_LOAD),
-	PATTERN("allocate_kv_cache", WITHIN, NAME_KV_CACHE),   /* vLLM */
-	PATTERN("initialize_kv_cache", WITHIN, NAME_KV_CACHE), /* vLLM 1.0 */
+	PATTERN("allocate_kv_cache", WITHIN, NAME_KV_CACHE),    /* vLLM */
+	PATTERN("initialize_kv_cache", WITHIN, NAME_KV_CACHE),  /* vLLM 1.0 */
+	PATTERN("_ddp_init_helper", WHOLE, NAME_COMMUNICATION), /* DDP's buckets, by Python … */
+	PATTERN("c10d::Reducer::", WITHIN, NAME_COMMUNICATION), /* … and by C++ */
+	PATTERN("_alloc_padded_unsharded_flat_param", WHOLE, NAME_COMMUNICATION), /* FSDP */
+	PATTERN("foreach_all_gather", WHOLE, NAME_COMMUNICATION),                 /* FSDP 2 */
+	PATTERN("init_all_gather_outputs", WHOLE, NAME_COMMUNICATION),
+	PATTERN("alloc_all_gather_outputs", WHOLE, NAME_COMMUNICATION),
+	PATTERN("foreach_reduce", WHOLE, NAME_COMMUNICATION),
 };
 
 static bool is_slash(char c)
@@ -222,6 +227,7 @@ enum frame_hint {
 	HINT_BACKWARD,
 	HINT_OPTIMIZER,
 	HINT_KV_CACHE,
+	HINT_COMMUNICATION,
 	HINT_PARAMETER,
 	HINT_CALL, /* of a module */
 };
@@ -259,7 +265,9 @@ static bool is_of_parameter(uint32_t file, uint32_t name)
 
 static enum frame_hint hint_of(uint32_t file, uint32_t name)
 {
-	if (name & (NAME_NODE | NAME_ENGINE) || (file & FILE_AUTOGRAD && name & NAME_BACKWARD))
+	if (name & NAME_COMMUNICATION)
+		return HINT_COMMUNICATION;
+	if (name & (NAME_NODE | NAME_ENGINE) || (file & FILE_PYTHON && name & NAME_BACKWARD))
 		return HINT_BACKWARD;
 	if (file & FILE_OPTIMIZER)
 		return HINT_OPTIMIZER;
@@ -465,9 +473,13 @@ struct str tsi_stack_site_text(const struct stack_sites *sites, uint32_t site)
 const char *tsi_stack_role_name(enum stack_role role)
 {
 	static const char *const names[STACK_ROLE_COUNT] = {
-		[STACK_UNKNOWN] = "unknown",     [STACK_PARAMETER] = "parameter",
-		[STACK_OPTIMIZER] = "optimizer", [STACK_BACKWARD] = "backward",
-		[STACK_FORWARD] = "forward",     [STACK_KV_CACHE] = "kv_cache",
+		[STACK_UNKNOWN] = "unknown",
+		[STACK_PARAMETER] = "parameter",
+		[STACK_OPTIMIZER] = "optimizer",
+		[STACK_BACKWARD] = "backward",
+		[STACK_FORWARD] = "forward",
+		[STACK_KV_CACHE] = "kv_cache",
+		[STACK_COMMUNICATION] = "communication",
 		[STACK_OTHER] = "other",
 	};
 
@@ -488,6 +500,9 @@ static bool take_role(enum stack_role *role, bool *is_in_call, unsigned mark)
 		return true;
 	case HINT_KV_CACHE:
 		*role = STACK_KV_CACHE;
+		return true;
+	case HINT_COMMUNICATION:
+		*role = STACK_COMMUNICATION;
 		return true;
 	case HINT_PARAMETER:
 		*role = STACK_PARAMETER;

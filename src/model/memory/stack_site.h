@@ -60,13 +60,14 @@ struct str tsi_stack_site_text(const struct stack_sites *sites, uint32_t site);
  * taken for something else.
  */
 enum stack_role {
-	STACK_UNKNOWN,   /* no frames */
-	STACK_PARAMETER, /* a module being built, loaded or moved */
-	STACK_OPTIMIZER, /* within an optimizer's step: its state, mostly */
-	STACK_BACKWARD,  /* within backward: gradients, mostly */
-	STACK_FORWARD,   /* within the call of a module: activations, temporaries */
-	STACK_KV_CACHE,  /* where an inference engine or transformers allocates it */
-	STACK_OTHER,     /* frames, none of which says why: inputs, losses, a user's own tensors */
+	STACK_UNKNOWN,       /* no frames */
+	STACK_PARAMETER,     /* a module being built, loaded or moved */
+	STACK_OPTIMIZER,     /* within an optimizer's step: its state, mostly */
+	STACK_BACKWARD,      /* within backward: gradients, mostly */
+	STACK_FORWARD,       /* within the call of a module: activations, temporaries */
+	STACK_KV_CACHE,      /* where an inference engine or transformers allocates it */
+	STACK_COMMUNICATION, /* buffers of DDP's and FSDP's collectives */
+	STACK_OTHER, /* frames, none of which says why: inputs, losses, a user's own tensors */
 	STACK_ROLE_COUNT,
 };
 
@@ -74,10 +75,10 @@ enum stack_role {
 const char *tsi_stack_role_name(enum stack_role role);
 
 /*
- * A frame of an optimizer, of the engine of autograd or of a key-value cache decides, the innermost
- * of them; not an optimizer's around a call of a module, which runs a closure. Else one that
- * builds, loads or moves modules or their parameters, else a call of a module. The filter changes
- * nothing.
+ * A frame of an optimizer, of autograd's engine, of a function named backward, of a key-value cache
+ * or of what makes buffers of collectives decides, the innermost of them; not an optimizer's around
+ * a call of a module, which runs a closure. Else one that builds, loads or moves modules or their
+ * parameters, else a call of a module. The filter changes nothing.
  */
 enum stack_role tsi_stack_role(struct stack_sites *sites, struct plain_value stack);
 
