@@ -317,7 +317,6 @@ static const char *name_figure(const struct panel *panel)
 	static const struct {
 		const char *id, *words;
 	} figures[] = {
-		{ "snapshot.peak_allocated_bytes", "allocated memory peaks at" },
 		{ "snapshot.allocated_bytes", "allocated memory is" },
 		{ "memory_timeline.peak_bytes", "allocated memory peaks at" },
 		{ "memory_tracker.peak_bytes", "allocated memory peaks at" },
@@ -327,11 +326,12 @@ static const char *name_figure(const struct panel *panel)
 		{ "step_time.mean_ns", "a step takes" },
 	};
 
+	if (tsi_panel_has(panel, "snapshot.peak_allocated_bytes"))
+		return tsi_snapshot_sentence(panel);
 	for (size_t i = 0; i < TSI_COUNT_OF(figures); i++)
 		if (tsi_panel_has(panel, figures[i].id))
-			return tsi_panel_print(panel, "%s %s%s", figures[i].words,
-					       tsi_panel_number(panel, figures[i].id),
-					       i == 0 ? tsi_peak_holder_words(panel) : "");
+			return tsi_panel_print(panel, "%s %s", figures[i].words,
+					       tsi_panel_number(panel, figures[i].id));
 	return NULL;
 }
 

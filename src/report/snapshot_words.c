@@ -30,9 +30,19 @@ static bool is_separator(char c)
 	return c == '/' || c == '\\';
 }
 
+static const char *base_name(const char *path)
+{
+	const char *name = path;
+
+	for (; *path != '\0'; path++)
+		if (is_separator(*path))
+			name = path + 1;
+	return name;
+}
+
 /* ---- what holds the peak ---- */
 
-/* Share of the peak from which a site is worth a word in the first line. */
+/* Share of the peak from which a part is worth a word in the first line. */
 #define LEAST_SHARE 0.1
 
 const char *tsi_role_words(const char *role)
@@ -40,89 +50,182 @@ const char *tsi_role_words(const char *role)
 	return strcmp(role, "kv_cache") == 0 ? "KV cache" : role;
 }
 
-/* Memory of a role in a sentence; NULL if nothing is known. */
-static const char *role_sentence(const char *role)
-{
-	static const char *const sentences[][2] = {
-		{ "unknown", "has no recorded stack" },
-		{ "parameter", "is parameters" },
-		{ "optimizer", "is allocated by the optimizer" },
-		{ "backward", "is allocated in backward" },
-		{ "forward", "is allocated in forward" },
-		{ "kv_cache", "is KV cache" },
-	};
+static const struct role_sentence {
+	const char *role, *sentence;
+	bool is_unknown; /* it does not say who holds the memory: the next role is named, too */
+} role_sentences[] = {
+	{ "unknown", "has no recorded stack", true },
+	{ "earlier", "was allocated before the first recorded entry", true },
+	{ "parameter", "is parameters", false },
+	{ "optimizer", "is allocated by the optimizer", false },
+	{ "backward", "is allocated in backward", false },
+	{ "forward", "is allocated in forward", false },
+	{ "kv_cache", "is KV cache", false },
+	{ "communication", "is communication buffers", false },
+};
 
-	for (size_t i = 0; i < TSI_COUNT_OF(sentences); i++)
-		if (strcmp(role, sentences[i][0]) == 0)
-			return sentences[i][1];
+/* NULL of other roles. */
+static const struct role_sentence *find_sentence(const char *role)
+{
+	for (size_t i = 0; i < TSI_COUNT_OF(role_sentences); i++)
+		if (strcmp(role, role_sentences[i].role) == 0)
+			return &role_sentences[i];
 	return NULL;
 }
 
-/* "; 86 % of it is KV cache", of the largest role of the device that peaks. */
-static void append_role(const struct panel *panel, const char **text, double peak_bytes)
+/* Start of the name in "file:83:name"; the frame if it is something else. */
+static const char *name_in_frame(const char *frame, const char *end)
 {
-	struct table_view roles = tsi_panel_rows(panel, "snapshot.by_role");
-	int64_t device = tsi_panel_int(panel, "snapshot.peak_device");
-	size_t row = 0;
+	const char *at = frame;
 
-	while (row < roles.row_count && tsi_table_find(&roles, row, "device").integer != device)
-		row++;
-	if (row == roles.row_count)
-		return;
-	double bytes = (double)tsi_table_find(&roles, row, "bytes").integer;
-	const char *sentence = role_sentence(tsi_table_text(&roles, row, "role"));
-	if (sentence)
-		tsi_panel_append(panel, text, "; %.0f %% of it %s", 100 * bytes / peak_bytes,
-				 sentence);
+	/* Folders of Windows have a colon, too: the line is the first number between two. */
+	while ((at = memchr(at, ':', (size_t)(end - at)))) {
+		const char *digits = ++at;
+
+		while (at < end && isdigit((unsigned char)*at))
+			at++;
+		if (at > digits && at < end && *at == ':')
+			return at + 1;
+	}
+	return frame;
 }
 
-/* The frame "folder/file.py:83:name" without its folder and its callers; "" for one of C++. */
-static struct str inner_frame(const char *site)
+/*
+ * "DivBackward0" of "torch::autograd::generated::DivBackward0::apply(std::vector<…>&&)", else the
+ * name without what it is called with.
+ */
+static struct str node_of(struct str name)
 {
-	const char *end = strstr(site, " < "), *start = site;
-	const char *file_end = strstr(site, ".py:");
+	size_t start = 0, end;
 
-	end = end ? end : site + strlen(site);
-	if (!file_end || file_end > end)
-		return TSI_STR("");
+	name.length =
+		strcspn(name.data, "(<") < name.length ? strcspn(name.data, "(<") : name.length;
+	for (end = 0; end <= name.length; end++) {
+		struct str part = { name.data + start, end - start };
+
+		if (end < name.length && name.data[end] != ':')
+			continue;
+		if (tsi_str_find(part, TSI_STR("Backward")) >= 0 ||
+		    tsi_str_find(part, TSI_STR("AccumulateGrad")) >= 0)
+			return part;
+		start = end + 1;
+	}
+	return name;
+}
+
+const char *tsi_site_words(const struct panel *panel, const char *site)
+{
+	const char *callers = strstr(site, " < "), *start = site;
+	const char *end = callers ? callers : site + strlen(site);
+	const char *name = name_in_frame(site, end), *file_end = strstr(site, ".py:");
+
+	if (!file_end || file_end >= name) {
+		struct str node = node_of((struct str){ name, (size_t)(end - name) });
+		return tsi_panel_print(panel, "%.*s", (int)node.length, node.data);
+	}
 	for (const char *p = site; p < file_end; p++)
 		if (is_separator(*p))
 			start = p + 1;
-	return (struct str){ start, (size_t)(end - start) };
+	return tsi_panel_print(panel, "%.*s", (int)(end - start), start);
 }
 
-static void append_site(const struct panel *panel, const char **text, double peak_bytes)
+/* A role at the peak of the device that peaks. */
+struct peak_role {
+	const char *role, *site, *file;
+	int64_t bytes, site_bytes, file_bytes;
+	double peak_bytes;
+};
+
+static struct peak_role get_role(const struct table_view *roles, size_t row, double peak_bytes)
 {
-	struct table_view sites = tsi_panel_rows(panel, "snapshot.sites");
-	int64_t device = tsi_panel_int(panel, "snapshot.peak_device");
+	return (struct peak_role){
+		.role = tsi_table_text(roles, row, "role"),
+		.site = tsi_table_text(roles, row, "site"),
+		.file = tsi_table_text(roles, row, "file"),
+		.bytes = tsi_table_find(roles, row, "bytes").integer,
+		.site_bytes = tsi_table_find(roles, row, "site_bytes").integer,
+		.file_bytes = tsi_table_find(roles, row, "file_bytes").integer,
+		.peak_bytes = peak_bytes,
+	};
+}
 
-	for (size_t row = 0; row < sites.row_count; row++) {
-		if (tsi_table_find(&sites, row, "device").integer != device)
-			continue;
-		struct tscope_value site = tsi_table_find(&sites, row, "site");
-		struct tscope_value bytes = tsi_table_find(&sites, row, "bytes");
+static bool is_worth_a_word(const struct peak_role *role, int64_t bytes)
+{
+	return bytes > 0 && (double)bytes >= LEAST_SHARE * role->peak_bytes;
+}
 
-		if ((double)bytes.integer < LEAST_SHARE * peak_bytes)
-			return;
-		struct str frame =
-			site.kind == TSCOPE_VALUE_TEXT ? inner_frame(site.text) : TSI_STR("");
-		if (frame.length == 0)
-			continue;
-		tsi_panel_append(panel, text, "; %.*s holds %s", (int)frame.length, frame.data,
-				 tsi_panel_people(panel, bytes, TSCOPE_UNIT_BYTES));
-		return;
+static double percent_of_peak(const struct peak_role *role, int64_t bytes)
+{
+	return 100 * (double)bytes / role->peak_bytes;
+}
+
+static const char *name_bytes(const struct panel *panel, int64_t bytes)
+{
+	return tsi_panel_people_int(panel, bytes, TSCOPE_UNIT_BYTES);
+}
+
+/* "; 83 % of it is allocated in backward, 2.00 GiB by DivBackward0" */
+static void append_known(const struct panel *panel, const char **text, const struct peak_role *role,
+			 const char *sentence)
+{
+	tsi_panel_append(panel, text, "; %.0f %% of it %s", percent_of_peak(role, role->bytes),
+			 sentence);
+	if (*role->site != '\0' && is_worth_a_word(role, role->site_bytes))
+		tsi_panel_append(panel, text, ", %s by %s", name_bytes(panel, role->site_bytes),
+				 tsi_site_words(panel, role->site));
+}
+
+/*
+ * Nothing says what the memory is for, so where it comes from is all there is: the file, where its
+ * lines share the work, "; 71 % of it is allocated in adam_forward.py, 478 MiB by …", or the line.
+ */
+static void append_other(const struct panel *panel, const char **text, struct peak_role role)
+{
+	if (role.file_bytes > role.site_bytes && is_worth_a_word(&role, role.file_bytes)) {
+		role.bytes = role.file_bytes;
+		if (strncmp(role.site, role.file, strlen(role.file)) != 0)
+			role.site = "";
+		append_known(panel, text, &role,
+			     tsi_panel_print(panel, "is allocated in %s", base_name(role.file)));
+	} else if (*role.site != '\0' && is_worth_a_word(&role, role.site_bytes)) {
+		tsi_panel_append(panel, text, "; %.0f %% of it is allocated by %s",
+				 percent_of_peak(&role, role.site_bytes),
+				 tsi_site_words(panel, role.site));
 	}
 }
 
-const char *tsi_peak_holder_words(const struct panel *panel)
+/* True where the reader knows then who holds the memory. */
+static bool append_role(const struct panel *panel, const char **text, const struct peak_role *role)
 {
-	double peak_bytes = (double)tsi_panel_int(panel, "snapshot.peak_allocated_bytes");
-	const char *text = "";
+	const struct role_sentence *known = find_sentence(role->role);
 
-	if (!(peak_bytes > 0))
-		return text;
-	append_role(panel, &text, peak_bytes);
-	append_site(panel, &text, peak_bytes);
+	if (known)
+		append_known(panel, text, role, known->sentence);
+	else
+		append_other(panel, text, *role);
+	return !known || !known->is_unknown;
+}
+
+const char *tsi_snapshot_sentence(const struct panel *panel)
+{
+	struct table_view roles = tsi_panel_rows(panel, "snapshot.by_role");
+	double peak_bytes = (double)tsi_panel_int(panel, "snapshot.peak_allocated_bytes");
+	int64_t device = tsi_panel_int(panel, "snapshot.peak_device");
+	bool is_flat = tsi_panel_int(panel, "snapshot.trace_entry_count") == 0;
+	const char *text =
+		tsi_panel_print(panel, "allocated memory %s %s", is_flat ? "is" : "peaks at",
+				tsi_panel_number(panel, "snapshot.peak_allocated_bytes"));
+
+	if (tsi_has_many_devices(panel))
+		tsi_panel_append(panel, &text, " on device %" PRId64, device);
+	for (size_t row = 0; row < roles.row_count; row++) {
+		struct peak_role role = get_role(&roles, row, peak_bytes);
+
+		if (tsi_table_find(&roles, row, "device").integer != device)
+			continue;
+		if (!is_worth_a_word(&role, role.bytes) || append_role(panel, &text, &role))
+			break;
+	}
 	return text;
 }
 

@@ -17,10 +17,13 @@ const char *tsi_peak_device_words(const struct panel *panel);
 const char *tsi_count_words(const struct panel *panel, const char *id, const char *noun);
 
 /*
- * Main use of the memory at the peak, and the line that holds most of it: "; 86 % of it is KV
- * cache; cache_engine.py:83:_allocate_kv_cache holds 20.3 GiB", or "".
+ * "allocated memory peaks at 23.7 GiB; 86 % of it is KV cache, 20.3 GiB by
+ * cache_engine.py:83:_allocate_kv_cache"
  */
-const char *tsi_peak_holder_words(const struct panel *panel);
+const char *tsi_snapshot_sentence(const struct panel *panel);
+
+/* The innermost frame of a site without folders: "model.py:12:forward"; of C++ "DivBackward0". */
+const char *tsi_site_words(const struct panel *panel, const char *site);
 
 /* The role of a stack as people say it: "KV cache". */
 const char *tsi_role_words(const char *role);

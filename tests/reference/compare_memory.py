@@ -138,7 +138,7 @@ def expected_tables(found):
                                 "requested_bytes", "inactive_bytes", "largest_free_bytes",
                                 "block_count")}
         for one in found["segments"]}
-    tables.update(actions={}, curves={}, sites={}, ooms={})
+    tables.update(actions={}, curves={}, sites={}, by_role={}, ooms={})
     for number, device in found["devices"].items():
         for action, count in device["actions"].items():
             tables["actions"][int(number), action] = {"count": count}
@@ -148,6 +148,8 @@ def expected_tables(found):
                 "peak_bytes": one["peak_bytes"], "peak_index": one["peak_index"],
                 "peak_time_ns": to_ns(one["peak_time_us"])}
         tables["sites"].update(expected_sites(number, device))
+        for role, one in device["by_role"].items():
+            tables["by_role"][int(number), role] = one
         for one in device["ooms"]:
             tables["ooms"][int(number), one["index"]] = oom_row(number, one)
     return tables
@@ -156,7 +158,7 @@ def expected_tables(found):
 KEYS = {"by_device": ("device",), "by_pool": ("pool",), "by_stream": ("stream",),
         "by_pool_id": ("pool_id",), "by_kind": ("kind",), "segments": ("device", "address"),
         "actions": ("device", "action"), "curves": ("device", "curve"),
-        "sites": ("device", "site"), "ooms": ("device", "index")}
+        "sites": ("device", "site"), "by_role": ("device", "role"), "ooms": ("device", "index")}
 
 
 def keyed(rows, names):

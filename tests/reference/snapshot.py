@@ -137,6 +137,53 @@ def site_of(frames):
     return f"{frame['filename']}:{frame['line']}:{frame['name']}"
 
 
+ENGINE = re.compile(r"Backward|AccumulateGrad|torch::autograd::Engine::")
+COMMUNICATION = re.compile(r"^(_ddp_init_helper|_alloc_padded_unsharded_flat_param|foreach_all_gather"
+                           r"|(init|alloc)_all_gather_outputs|foreach_reduce)$|c10d::Reducer::")
+OPTIMIZER = re.compile(r"(^|/)torch/optim/|/(apex/optimizers|bitsandbytes/optim"
+                       r"|megatron/core/optimizer|transformer_engine/pytorch/optimizers)/")
+KV_CACHE_FILE = re.compile(r"/transformers/cache_utils\.py|/mem_cache/memory_pool\.py")
+KV_CACHE_NAME = re.compile(r"(allocate|initialize)_kv_cache")
+BASE_MODULE = re.compile(r"(/|^)torch/nn/modules/module\.py")
+PARAMETER_FILE = re.compile(r"/torch/nn/init\.py|/torch/serialization\.py|/safetensors/"
+                            r"|/param_and_grad_buffer\.py")
+FILLS = ("reset_parameters", "create_weights", "load_state_dict", "_load_from_state_dict")
+
+
+def role_of_frame(frame):
+    file, name = frame["filename"].replace("\\", "/"), frame["name"]
+    if COMMUNICATION.search(name):
+        return "communication"
+    if ENGINE.search(name) or (is_python(frame) and name in ("backward", "_engine_run_backward")):
+        return "backward"
+    if OPTIMIZER.search(file):
+        return "optimizer"
+    if KV_CACHE_FILE.search(file) or KV_CACHE_NAME.search(name):
+        return "kv_cache"
+    is_module = BASE_MODULE.search(file)
+    if (PARAMETER_FILE.search(file) or name in FILLS
+            or (is_module and name in ("_apply", "to", "cuda"))
+            or (name == "__init__" and re.search(r"(^|/)torch/nn/modules/", file))):
+        return "parameter"
+    if (is_module and name in ("_call_impl", "_wrapped_call_impl")) or (
+            is_python(frame) and name == "forward"):
+        return "forward"
+    return "other"
+
+
+def role_of(frames):
+    """The innermost frame that is sure decides; a module that is filled or called is less so, and an
+    optimizer around the call of a module runs a closure."""
+    roles = [role_of_frame(f) for f in frames or ()]
+    for index, role in enumerate(roles):
+        if role in ("communication", "backward", "kv_cache") or (
+                role == "optimizer" and "forward" not in roles[:index]):
+            return role
+    if not roles:
+        return "unknown"
+    return "parameter" if "parameter" in roles else "forward" if "forward" in roles else "other"
+
+
 def collapsed(frames):
     """Outermost first, as flame graphs want it."""
     return ";".join(
@@ -145,17 +192,17 @@ def collapsed(frames):
 
 
 class Labels:
-    """Sites and stacks, worked out once for each list of frames."""
+    """Sites, stacks and roles, worked out once for each list of frames."""
 
     def __init__(self):
         self.made = {}
 
     def get(self, frames):
-        """(site, stack)."""
+        """(site, stack, role)."""
         key = id(frames)
         if key not in self.made:
-            self.made[key] = (site_of(frames), collapsed(frames or ()), frames)
-        return self.made[key][:2]
+            self.made[key] = (site_of(frames), collapsed(frames or ()), role_of(frames), frames)
+        return self.made[key][:3]
 
 
 # ---- blocks at the end ----------------------------------------------------------------------
@@ -335,6 +382,26 @@ class Device:
         return {"count": len(alive), "bytes": sum(b.size for b in alive),
                 "sites": self.by_site(alive), "stacks": dict(sorted(stacks.items()))}
 
+    def by_role(self, index):
+        """What was live, by what it was for, and the site and the file with most of each."""
+        parts = collections.defaultdict(list)
+        for block in self.blocks:
+            role = self.labels.get(block.frames)[2]
+            if block.is_live(index):
+                is_earlier = role == "unknown" and block.born is None and self.entries
+                parts["earlier" if is_earlier else role].append(block)
+        return {role: self.role_row(blocks) for role, blocks in parts.items()}
+
+    def role_row(self, blocks):
+        sites, files = self.by_site(blocks), collections.Counter()
+        for one in sites:
+            if ".py:" in one["site"]:
+                files[one["site"].split(".py:")[0] + ".py"] += one["bytes"]
+        file = min(files, key=lambda name: (-files[name], name), default="")
+        return {"bytes": sum(b.size for b in blocks), "count": len(blocks),
+                "site": sites[0]["site"], "site_bytes": sites[0]["bytes"], "file": file,
+                "file_bytes": files[file]}
+
     def never_freed(self):
         kept = [b for b in self.blocks if b.born is not None and b.asked is None]
         return {"count": len(kept), "bytes": sum(b.size for b in kept), "sites": self.by_site(kept)}
@@ -406,6 +473,7 @@ class Device:
                 "timeline": self.timeline,
                 "live_at_peak": self.live(self.timeline["active"]["peak_index"]),
                 "live_at_end": self.live(len(self.entries) - 1),
+                "by_role": self.by_role(self.timeline["active"]["peak_index"]),
                 "never_freed": self.never_freed(), "lifetimes": self.lifetimes(),
                 "churn": self.churn(), "ooms": self.ooms()}
 

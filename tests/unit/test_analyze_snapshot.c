@@ -126,8 +126,9 @@ TEST(tables_of_the_window)
 		    "0 9 1100000 17000000 17000000 23068672\n"
 		    "0 10 1200000 17000000 17000000 23068672\n"
 		    "0 11 1300000 17000000 17000000 23068672\n");
-	check_table(a, "snapshot.by_role: device role bytes count",
-		    "0 forward 14000000 2\n0 parameter 4000000 1\n");
+	check_table(a, "snapshot.by_role: device role bytes count site site_bytes file file_bytes",
+		    "0 forward 14000000 2 model.py:7:forward 14000000 model.py 14000000\n"
+		    "0 parameter 4000000 1 model.py:3:__init__ 4000000 model.py 4000000\n");
 }
 
 TEST(sites)
@@ -191,6 +192,33 @@ TEST(the_order_of_sites)
 		    "0 d.py:1:f 9 9 - 0\n"
 		    "0 c.py:1:f 9 0 - 2\n");
 	check_facts(a, "snapshot: window_ns peak_time_ns peak_index", "- - 4");
+}
+
+/*
+ * No line of b.py has most, but the file. Of what has no stack, blocks from before the entries are
+ * apart: the one at the end, and the one that is freed.
+ */
+TEST(roles_and_files)
+{
+	static const char text[] =
+		"{segments: [{address: 50, total_size: 6, blocks: [{size: 6, requested_size: 6, "
+		"state: active_allocated}]}], device_traces: [["
+		"{action: alloc, addr: 1, size: 10, frames: [{filename: 'b.py', line: 1, name: "
+		"f}]},"
+		"{action: alloc, addr: 2, size: 15, frames: [{filename: 'a.py', line: 1, name: "
+		"f}]},"
+		"{action: alloc, addr: 3, size: 9, frames: [{filename: 'b.py', line: 2, name: f}]},"
+		"{action: alloc, addr: 4, size: 8, frames: [{filename: '?', line: 0, name: "
+		"'xBackward0::apply'}]},"
+		"{action: alloc, addr: 5, size: 7},"
+		"{action: free_completed, addr: 99, size: 5}]]}";
+	struct analyzed *a = analyze_memory(text, NULL);
+
+	check_table(a, "snapshot.by_role: role bytes count site site_bytes file file_bytes",
+		    "other 34 3 a.py:1:f 15 b.py 19\n"
+		    "earlier 11 2  11  0\n"
+		    "backward 8 1 ?:0:xBackward0::apply 8  0\n"
+		    "unknown 7 1  7  0\n");
 }
 
 /* Of a block from before the entries that was gone by the peak nothing is known: no row. */

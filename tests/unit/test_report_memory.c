@@ -275,12 +275,54 @@ static const struct section_case {
 	  "  b.py:2:g                                             2.00 KiB        2       1\n"
 	  "  a.py:1:f                                             1.00 KiB        1       0\n" },
 	/* The head names who holds the peak of the device that peaks, not who holds more elsewhere. */
-	{ TWO_DEVICES "snapshot.by_role device=1 role=forward bytes=524288 count=1\n"
-		      "snapshot.sites device=0 site=/x/a.py:1:f bytes=900000 count=1\n"
-		      "snapshot.sites device=1 site=/x/b.py:2:g bytes=524288 count=2\n",
+	{ TWO_DEVICES "snapshot.by_role device=0 role=other bytes=900000 site=/x/a.py:1:f "
+		      "site_bytes=900000\n"
+		      "snapshot.by_role device=1 role=forward bytes=524288 site=/x/b.py:2:g "
+		      "site_bytes=262144\n",
 	  true,
-	  "  allocated memory peaks at 1.00 MiB; 50 % of it is allocated in forward;\n"
-	  "  b.py:2:g holds 512 KiB\n" },
+	  "  allocated memory peaks at 1.00 MiB on device 1; 50 % of it is allocated in\n"
+	  "  forward, 256 KiB by b.py:2:g\n" },
+	/* Autograd's thread has no frame of Python; the line that the user knows holds less. */
+	{ PEAK "snapshot.by_role device=0 role=backward bytes=838860 site_bytes=786432 "
+	       "site='??:0:torch::autograd::generated::DivBackward0::apply(std::vector<x>&&)'\n"
+	       "snapshot.by_role device=0 role=other bytes=209715 site=x.py:7:f "
+	       "site_bytes=209715\n",
+	  true,
+	  "  allocated memory peaks at 1.00 MiB; 80 % of it is allocated in backward,\n"
+	  "  768 KiB by DivBackward0\n" },
+	/* Who held it before the entries is not known: the next role, too. */
+	{ PEAK "snapshot.by_role device=0 role=earlier bytes=838860 site='' site_bytes=838860\n"
+	       "snapshot.by_role device=0 role=communication bytes=209715 site=x.py:7:f "
+	       "site_bytes=1000\n"
+	       "snapshot.by_role device=0 role=forward bytes=200000 site=x.py:9:f "
+	       "site_bytes=1000\n",
+	  true,
+	  "  allocated memory peaks at 1.00 MiB; 80 % of it was allocated before the first\n"
+	  "  recorded entry; 20 % of it is communication buffers\n" },
+	/* Many lines of one file; the largest line of all only if it is of that file. */
+	{ PEAK "snapshot.by_role device=0 role=other bytes=838860 site=C:\\x\\a.py:168:<listcomp> "
+	       "site_bytes=262144 file=C:\\x\\a.py file_bytes=734003\n",
+	  true,
+	  "  allocated memory peaks at 1.00 MiB; 70 % of it is allocated in a.py, 256 KiB\n"
+	  "  by a.py:168:<listcomp>\n" },
+	{ PEAK "snapshot.by_role device=0 role=other bytes=838860 site=/x/b.py:1:f "
+	       "site_bytes=262144 file=/x/a.py file_bytes=524288\n",
+	  true, "  allocated memory peaks at 1.00 MiB; 50 % of it is allocated in a.py\n" },
+	{ PEAK "snapshot.by_role device=0 role=other bytes=838860 site=/x/b.py:1:f "
+	       "site_bytes=734003 file=/x/b.py file_bytes=734003\n",
+	  true, "  allocated memory peaks at 1.00 MiB; 70 % of it is allocated by b.py:1:f\n" },
+	/* Spread over files: nothing to look at. C++ alone. */
+	{ PEAK "snapshot.by_role device=0 role=other bytes=838860 site=/x/b.py:1:f site_bytes=9 "
+	       "file=/x/b.py file_bytes=10\n"
+	       "snapshot.by_role device=0 role=forward bytes=200000 site=/x/b.py:3:f "
+	       "site_bytes=200000\n",
+	  true, "  allocated memory peaks at 1.00 MiB\n" },
+	{ PEAK "snapshot.by_role device=0 role=other bytes=838860 "
+	       "site='a.cpp:0:at::_ops::linear::call(at::Tensor const&)' site_bytes=838860 "
+	       "file='' file_bytes=0\n",
+	  true,
+	  "  allocated memory peaks at 1.00 MiB; 80 % of it is allocated by\n"
+	  "  at::_ops::linear::call\n" },
 	/* Files in one folder, whatever the system; what has no file does not count. */
 	{ PEAK "snapshot.sites device=0 site='/a/b/c.py:1:f < /a/b/d/e.py:2:g' bytes=2048\n"
 	       "snapshot.sites device=0 site='??:0:at::_ops::sum' bytes=1024\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts from the entries of a snapshot: curves, the peak and what was live at it, churn. */
+/* Facts from the entries of a snapshot: curves, the peak, churn. */
 #include "analyze/memory/snapshot_parts.h"
 
 #include <stdlib.h>
@@ -343,63 +343,12 @@ static void put_timeline(const struct snapshot_view *view, struct fact_sheet *ou
 	}
 }
 
-/* ---- roles -------------------------------------------------------------------------------- */
-
-struct role_sum {
-	enum stack_role role;
-	int64_t count, bytes;
-};
-
-static int by_bytes(const void *left, const void *right)
-{
-	const struct role_sum *a = left, *b = right;
-
-	TSI_DESCENDING(a->bytes, b->bytes);
-	return strcmp(tsi_stack_role_name(a->role), tsi_stack_role_name(b->role));
-}
-
-/* Live memory at the peak of a device, by role. */
-static void sum_roles(struct role_sum sums[STACK_ROLE_COUNT], struct stack_sites *sites,
-		      const struct snapshot_replay *replay)
-{
-	int64_t peak_index = replay->curves[CURVE_ACTIVE].peak_index;
-
-	for (size_t i = 0; i < STACK_ROLE_COUNT; i++)
-		sums[i] = (struct role_sum){ .role = (enum stack_role)i };
-	for (size_t i = 0; i < replay->life_count; i++) {
-		const struct snapshot_life *life = &replay->lives[i];
-		if (!tsi_is_live(life, peak_index))
-			continue;
-		enum stack_role role = tsi_stack_role(sites, life->stack);
-		sums[role].count++;
-		tsi_sum(&sums[role].bytes, life->requested_bytes);
-	}
-	qsort(sums, STACK_ROLE_COUNT, sizeof(*sums), by_bytes);
-}
-
-static void put_roles(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device)
-{
-	struct role_sum sums[STACK_ROLE_COUNT];
-
-	sum_roles(sums, view->sites, &view->replays[device]);
-	for (size_t i = 0; i < STACK_ROLE_COUNT; i++) {
-		if (sums[i].count == 0)
-			continue;
-		struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_BY_ROLE);
-		cells[ROLE_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
-		cells[ROLE_ROLE] = tsi_text(tsi_stack_role_name(sums[i].role));
-		cells[ROLE_BYTES] = tsi_int(sums[i].bytes);
-		cells[ROLE_NUMBER] = tsi_int(sums[i].count);
-	}
-}
-
 void tsi_snapshot_put_history(const struct snapshot_view *view, struct fact_sheet *out)
 {
 	for (uint32_t i = 0; i < view->snapshot->device_count; i++) {
 		put_actions(view, out, i);
 		put_curves(view, out, i);
 		put_timeline(view, out, i);
-		put_roles(view, out, i);
 	}
 	put_facts(view, out);
 }

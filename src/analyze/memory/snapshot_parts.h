@@ -201,9 +201,14 @@ enum site_timeline_column { SITE_TIMELINE_COLUMNS(TSI_FACT_ID) };
 #define ROLE_COLUMNS(X)                                                                            \
 	X(ROLE_DEVICE, "device", COUNT, "device")                                                  \
 	X(ROLE_ROLE, "role", TEXT,                                                                 \
-	  "use, by the stack: parameter, optimizer, backward, forward, kv_cache, other, unknown")  \
+	  "use, by the stack: parameter, optimizer, backward, forward, kv_cache, communication, "  \
+	  "other; unknown: no stack was taken; earlier: none, before the first entry")             \
 	X(ROLE_BYTES, "bytes", BYTES, "live at the peak")                                          \
-	X(ROLE_NUMBER, "count", COUNT, "blocks of these")
+	X(ROLE_NUMBER, "count", COUNT, "blocks of these")                                          \
+	X(ROLE_SITE, "site", TEXT, "site with most of these bytes, as in sites")                   \
+	X(ROLE_SITE_BYTES, "site_bytes", BYTES, "of these, at that site")                          \
+	X(ROLE_FILE, "file", TEXT, "Python file with most of these bytes")                         \
+	X(ROLE_FILE_BYTES, "file_bytes", BYTES, "of these, at sites of that file")
 
 enum role_column { ROLE_COLUMNS(TSI_FACT_ID) };
 

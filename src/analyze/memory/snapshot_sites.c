@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Who asked for memory: lives of a snapshot by the site of their stack, for each device. */
+/*
+ * Who asked for memory: lives of a snapshot by the site of their stack, for each device, and what
+ * was live at the peak by role.
+ */
 #include "analyze/memory/snapshot_parts.h"
 
 #include <stdlib.h>
@@ -13,11 +16,15 @@ struct amount {
 	int64_t bytes, count;
 };
 
+/* Roles of stacks, and what was there without one when the entries begin. */
+enum { ROLE_EARLIER = STACK_ROLE_COUNT, ROLE_COUNT };
+
 /* A site of a device. */
 struct site_sum {
 	struct str text;
 	uint32_t site;
 	struct amount at_peak, at_end, never_freed, allocated;
+	struct amount by_role[ROLE_COUNT]; /* at the peak */
 	int64_t freed_count;
 	int64_t lived_us, longest_us;
 	int64_t lived_entries, longest_entries;
@@ -53,10 +60,25 @@ static void add_lifetime(struct site_sum *sum, const struct snapshot_life *life)
 		sum->longest_us = life->lived_us;
 }
 
-static void add_life(struct site_sum *sum, const struct snapshot_life *life, int64_t peak_index)
+static size_t role_of(const struct snapshot_view *view, uint32_t device,
+		      const struct snapshot_life *life)
 {
-	if (tsi_is_live(life, peak_index))
-		add_amount(&sum->at_peak, life->requested_bytes);
+	enum stack_role role = tsi_stack_role(view->sites, life->stack);
+	bool has_entries = view->snapshot->devices[device].entry_count > 0;
+
+	return role == STACK_UNKNOWN && life->born == BEFORE_WINDOW && has_entries ? ROLE_EARLIER
+										   : role;
+}
+
+static void add_to_peak(const struct snapshot_view *view, uint32_t device, struct site_sum *sum,
+			const struct snapshot_life *life)
+{
+	add_amount(&sum->at_peak, life->requested_bytes);
+	add_amount(&sum->by_role[role_of(view, device, life)], life->requested_bytes);
+}
+
+static void add_life(struct site_sum *sum, const struct snapshot_life *life)
+{
 	if (life->died == AFTER_WINDOW)
 		add_amount(&sum->at_end, life->requested_bytes);
 	if (tsi_is_never_freed(life))
@@ -121,6 +143,13 @@ static int by_bytes(const void *left, const void *right)
 	return tsi_str_compare(a->text, b->text);
 }
 
+static int by_text(const void *left, const void *right)
+{
+	const struct site_sum *a = left, *b = right;
+
+	return tsi_str_compare(a->text, b->text);
+}
+
 static void put_lifetimes(struct tscope_value *cells, const struct site_sum *sum, bool has_times)
 {
 	cells[SITES_FREED_COUNT] = tsi_int(sum->freed_count);
@@ -152,6 +181,101 @@ static void put_sum(const struct snapshot_view *view, struct fact_sheet *out, ui
 	put_lifetimes(cells, sum, view->replays[device].has_times);
 }
 
+/* ---- roles -------------------------------------------------------------------------------- */
+
+/* Memory of a role at the peak, and where most of it was allocated. */
+struct role_sum {
+	const char *name;
+	struct amount live;
+	struct str site, file;
+	int64_t site_bytes, file_bytes;
+};
+
+/* The file of "folder/file.py:83:name < …"; "" where the innermost frame is not Python's. */
+static struct str file_of(struct str site)
+{
+	ptrdiff_t end = tsi_str_find(site, TSI_STR(".py:")), next;
+
+	if (end < 0)
+		return TSI_STR("");
+	site.length = (size_t)end + 3;
+	next = tsi_str_find(site, TSI_STR(" < "));
+	return next < 0 ? site : TSI_STR("");
+}
+
+/* Rows are in the order of their texts: those of one file stand together. */
+static struct role_sum sum_role(const struct site_sums *sums, size_t role)
+{
+	struct role_sum sum = {
+		.name = role == ROLE_EARLIER ? "earlier"
+					     : tsi_stack_role_name((enum stack_role)role),
+	};
+	struct str file = { 0 };
+	int64_t file_bytes = 0;
+
+	for (size_t i = 0; i < sums->count; i++) {
+		const struct site_sum *row = &sums->rows[i];
+		const struct amount *part = &row->by_role[role];
+		struct str own = file_of(row->text);
+
+		if (!tsi_str_equal(own, file))
+			file_bytes = 0;
+		file = own;
+		tsi_sum(&file_bytes, part->bytes);
+		tsi_sum(&sum.live.bytes, part->bytes);
+		sum.live.count += part->count;
+		if (part->bytes > sum.site_bytes) {
+			sum.site = row->text;
+			sum.site_bytes = part->bytes;
+		}
+		if (file.length && file_bytes > sum.file_bytes) {
+			sum.file = file;
+			sum.file_bytes = file_bytes;
+		}
+	}
+	return sum;
+}
+
+static int by_live_bytes(const void *left, const void *right)
+{
+	const struct role_sum *a = left, *b = right;
+
+	TSI_DESCENDING(a->live.bytes, b->live.bytes);
+	return strcmp(a->name, b->name);
+}
+
+static void put_role(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device,
+		     const struct role_sum *sum)
+{
+	struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_BY_ROLE);
+
+	cells[ROLE_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
+	cells[ROLE_ROLE] = tsi_text(sum->name);
+	cells[ROLE_BYTES] = tsi_int(sum->live.bytes);
+	cells[ROLE_NUMBER] = tsi_int(sum->live.count);
+	cells[ROLE_SITE] = tsi_text(tsi_sheet_copy(out, sum->site));
+	cells[ROLE_SITE_BYTES] = tsi_int(sum->site_bytes);
+	cells[ROLE_FILE] = tsi_text(tsi_sheet_copy(out, sum->file));
+	cells[ROLE_FILE_BYTES] = tsi_int(sum->file_bytes);
+}
+
+static void put_roles(const struct snapshot_view *view, struct site_sums *sums,
+		      struct fact_sheet *out, uint32_t device)
+{
+	struct role_sum roles[ROLE_COUNT];
+
+	if (sums->count)
+		qsort(sums->rows, sums->count, sizeof(*sums->rows), by_text);
+	for (size_t i = 0; i < ROLE_COUNT; i++)
+		roles[i] = sum_role(sums, i);
+	qsort(roles, ROLE_COUNT, sizeof(*roles), by_live_bytes);
+	for (size_t i = 0; i < ROLE_COUNT; i++)
+		if (roles[i].live.count)
+			put_role(view, out, device, &roles[i]);
+}
+
+/* ---- a device ----------------------------------------------------------------------------- */
+
 /* Sites that held anything at the peak come first; what only others held is with the rest. */
 static void put_history(const struct snapshot_view *view, const struct site_sums *sums,
 			struct fact_sheet *out, uint32_t device)
@@ -176,10 +300,13 @@ static void put_device(const struct snapshot_view *view, struct site_sums *sums,
 		struct site_sum *sum = find_sum(sums, view->sites, replay->lives[i].stack);
 		if (!sum)
 			return;
-		add_life(sum, &replay->lives[i], peak_index);
+		if (tsi_is_live(&replay->lives[i], peak_index))
+			add_to_peak(view, device, sum, &replay->lives[i]);
+		add_life(sum, &replay->lives[i]);
 	}
 	for (size_t i = 0; i < sums->count; i++)
 		sums->rows[i].text = tsi_stack_site_text(view->sites, sums->rows[i].site);
+	put_roles(view, sums, out, device);
 	if (sums->count)
 		qsort(sums->rows, sums->count, sizeof(*sums->rows), by_bytes);
 	for (size_t i = 0; i < sums->count; i++)
