@@ -92,13 +92,18 @@ static void put_shortage(const struct panel *panel)
 			     largest, tsi_panel_number(panel, "snapshot.oom_shortfall_bytes"));
 }
 
+/* A function of C++ of which neither the file nor the line is known is named alone. */
 static void put_site(const struct panel *panel)
 {
+	static const char no_place[] = "??:0:";
 	struct tscope_value site = tsi_panel_value(panel, "snapshot.oom_site");
 
 	if (site.kind != TSCOPE_VALUE_TEXT || *site.text == '\0')
 		return;
-	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "requested at", "%s", site.text);
+	tsi_doc_line(panel->doc, DOC_TAGGED, DOC_FAINT, "requested at", "%s",
+		     site.text + (strncmp(site.text, no_place, strlen(no_place)) == 0
+					  ? strlen(no_place)
+					  : 0));
 }
 
 void tsi_section_oom(const struct panel *panel)

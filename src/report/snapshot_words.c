@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/memory/site_words.h"
+#include "model/memory/stack_site.h"
+
 bool tsi_has_many_devices(const struct panel *panel)
 {
 	return tsi_panel_int(panel, "snapshot.device_count") > 1;
@@ -30,16 +33,6 @@ static bool is_separator(char c)
 	return c == '/' || c == '\\';
 }
 
-static const char *base_name(const char *path)
-{
-	const char *name = path;
-
-	for (; *path != '\0'; path++)
-		if (is_separator(*path))
-			name = path + 1;
-	return name;
-}
-
 /* ---- what holds the peak ---- */
 
 /* Share of the peak from which a part is worth a word in the first line. */
@@ -48,85 +41,6 @@ static const char *base_name(const char *path)
 const char *tsi_role_words(const char *role)
 {
 	return strcmp(role, "kv_cache") == 0 ? "KV cache" : role;
-}
-
-static const struct role_sentence {
-	const char *role, *sentence;
-	bool is_unknown; /* it does not say who holds the memory: the next role is named, too */
-} role_sentences[] = {
-	{ "unknown", "has no recorded stack", true },
-	{ "earlier", "was allocated before the first recorded entry", true },
-	{ "parameter", "is parameters", false },
-	{ "optimizer", "is allocated by the optimizer", false },
-	{ "backward", "is allocated in backward", false },
-	{ "forward", "is allocated in forward", false },
-	{ "kv_cache", "is KV cache", false },
-	{ "communication", "is communication buffers", false },
-};
-
-/* NULL of other roles. */
-static const struct role_sentence *find_sentence(const char *role)
-{
-	for (size_t i = 0; i < TSI_COUNT_OF(role_sentences); i++)
-		if (strcmp(role, role_sentences[i].role) == 0)
-			return &role_sentences[i];
-	return NULL;
-}
-
-/* Start of the name in "file:83:name"; the frame if it is something else. */
-static const char *name_in_frame(const char *frame, const char *end)
-{
-	const char *at = frame;
-
-	/* Folders of Windows have a colon, too: the line is the first number between two. */
-	while ((at = memchr(at, ':', (size_t)(end - at)))) {
-		const char *digits = ++at;
-
-		while (at < end && isdigit((unsigned char)*at))
-			at++;
-		if (at > digits && at < end && *at == ':')
-			return at + 1;
-	}
-	return frame;
-}
-
-/*
- * "DivBackward0" of "torch::autograd::generated::DivBackward0::apply(std::vector<…>&&)", else the
- * name without what it is called with.
- */
-static struct str node_of(struct str name)
-{
-	size_t start = 0, end;
-
-	name.length =
-		strcspn(name.data, "(<") < name.length ? strcspn(name.data, "(<") : name.length;
-	for (end = 0; end <= name.length; end++) {
-		struct str part = { name.data + start, end - start };
-
-		if (end < name.length && name.data[end] != ':')
-			continue;
-		if (tsi_str_find(part, TSI_STR("Backward")) >= 0 ||
-		    tsi_str_find(part, TSI_STR("AccumulateGrad")) >= 0)
-			return part;
-		start = end + 1;
-	}
-	return name;
-}
-
-const char *tsi_site_words(const struct panel *panel, const char *site)
-{
-	const char *callers = strstr(site, " < "), *start = site;
-	const char *end = callers ? callers : site + strlen(site);
-	const char *name = name_in_frame(site, end), *file_end = strstr(site, ".py:");
-
-	if (!file_end || file_end >= name) {
-		struct str node = node_of((struct str){ name, (size_t)(end - name) });
-		return tsi_panel_print(panel, "%.*s", (int)node.length, node.data);
-	}
-	for (const char *p = site; p < file_end; p++)
-		if (is_separator(*p))
-			start = p + 1;
-	return tsi_panel_print(panel, "%.*s", (int)(end - start), start);
 }
 
 /* A role at the peak of the device that peaks. */
@@ -164,6 +78,13 @@ static const char *name_bytes(const struct panel *panel, int64_t bytes)
 	return tsi_panel_people_int(panel, bytes, TSCOPE_UNIT_BYTES);
 }
 
+static const char *name_site(const struct panel *panel, const char *site)
+{
+	struct str words = tsi_site_words(site);
+
+	return tsi_panel_print(panel, "%.*s", (int)words.length, words.data);
+}
+
 /* "; 83 % of it is allocated in backward, 2.00 GiB by DivBackward0" */
 static void append_known(const struct panel *panel, const char **text, const struct peak_role *role,
 			 const char *sentence)
@@ -172,7 +93,7 @@ static void append_known(const struct panel *panel, const char **text, const str
 			 sentence);
 	if (*role->site != '\0' && is_worth_a_word(role, role->site_bytes))
 		tsi_panel_append(panel, text, ", %s by %s", name_bytes(panel, role->site_bytes),
-				 tsi_site_words(panel, role->site));
+				 name_site(panel, role->site));
 }
 
 /*
@@ -186,24 +107,25 @@ static void append_other(const struct panel *panel, const char **text, struct pe
 		if (strncmp(role.site, role.file, strlen(role.file)) != 0)
 			role.site = "";
 		append_known(panel, text, &role,
-			     tsi_panel_print(panel, "is allocated in %s", base_name(role.file)));
+			     tsi_panel_print(panel, "is allocated in %s",
+					     tsi_stack_file_name(tsi_str_of(role.file)).data));
 	} else if (*role.site != '\0' && is_worth_a_word(&role, role.site_bytes)) {
 		tsi_panel_append(panel, text, "; %.0f %% of it is allocated by %s",
 				 percent_of_peak(&role, role.site_bytes),
-				 tsi_site_words(panel, role.site));
+				 name_site(panel, role.site));
 	}
 }
 
 /* True where the reader knows then who holds the memory. */
 static bool append_role(const struct panel *panel, const char **text, const struct peak_role *role)
 {
-	const struct role_sentence *known = find_sentence(role->role);
+	const char *sentence = tsi_role_sentence(role->role);
 
-	if (known)
-		append_known(panel, text, role, known->sentence);
+	if (sentence)
+		append_known(panel, text, role, sentence);
 	else
 		append_other(panel, text, *role);
-	return !known || !known->is_unknown;
+	return !tsi_is_role_unknown(role->role);
 }
 
 const char *tsi_snapshot_sentence(const struct panel *panel)

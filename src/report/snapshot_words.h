@@ -22,9 +22,6 @@ const char *tsi_count_words(const struct panel *panel, const char *id, const cha
  */
 const char *tsi_snapshot_sentence(const struct panel *panel);
 
-/* The innermost frame of a site without folders: "model.py:12:forward"; of C++ "DivBackward0". */
-const char *tsi_site_words(const struct panel *panel, const char *site);
-
 /* The role of a stack as people say it: "KV cache". */
 const char *tsi_role_words(const char *role);
 

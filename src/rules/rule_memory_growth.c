@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/memory/site_words.h"
 #include "base/scaled_text.h"
 
 /* Fewest calls to judge by: of three, what the first one keeps looks like growth. */
@@ -88,10 +89,10 @@ static void describe_site(struct rule_context *ctx)
 			most = row;
 		}
 	}
-	const char *site = tsi_rule_cell_text(ctx, "snapshot.growth", most, "site");
-	if (most_bytes > 0 && site[0] != '\0')
-		tsi_rule_detail(ctx, "most of it, %s, at %.200s",
-				tsi_scaled_text(most_bytes, QUANTITY_SIZE).chars, site);
+	struct str site = tsi_site_words(tsi_rule_cell_text(ctx, "snapshot.growth", most, "site"));
+	if (most_bytes > 0 && site.length)
+		tsi_rule_detail(ctx, "most of it, %s, by %.*s",
+				tsi_scaled_text(most_bytes, QUANTITY_SIZE).chars, TSI_QUOTE(site));
 }
 
 static void judge_snapshots(struct rule_context *ctx)

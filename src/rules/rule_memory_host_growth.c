@@ -7,6 +7,7 @@
  */
 #include "rules/rule.h"
 
+#include "analyze/memory/site_words.h"
 #include "base/scaled_text.h"
 
 static const char resident[] = "host_memory.rss_growth_ratio";
@@ -43,12 +44,15 @@ static bool is_live_growing(const struct rule_context *ctx)
 /* The site that grew most, if known. */
 static void describe_site(struct rule_context *ctx)
 {
-	const char *site = tsi_rule_cell_text(ctx, "host_memory.by_growth", 0, "site");
 	double bytes = tsi_rule_cell_real(ctx, "host_memory.by_growth", 0, "growth_bytes");
 
-	if (tsi_rule_rows(ctx, "host_memory.by_growth") > 0 && site[0] != '\0')
-		tsi_rule_detail(ctx, "most of it, %s, at %.200s",
-				tsi_scaled_text(bytes, QUANTITY_SIZE).chars, site);
+	if (tsi_rule_rows(ctx, "host_memory.by_growth") == 0)
+		return;
+	struct str site =
+		tsi_site_words(tsi_rule_cell_text(ctx, "host_memory.by_growth", 0, "site"));
+	if (site.length)
+		tsi_rule_detail(ctx, "most of it, %s, by %.*s",
+				tsi_scaled_text(bytes, QUANTITY_SIZE).chars, TSI_QUOTE(site));
 }
 
 #define FRAGMENTED                                                                                 \

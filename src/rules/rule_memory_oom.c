@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/memory/site_words.h"
 #include "base/scaled_text.h"
 
 static struct scaled_text size(const struct rule_context *ctx, const char *fact)
@@ -88,9 +89,9 @@ static void describe_why(struct rule_context *ctx)
 				size(ctx, "snapshot.oom_shortfall_bytes").chars);
 		tsi_rule_evidence(ctx, "snapshot.oom_shortfall_bytes");
 	}
-	if (tsi_rule_text(ctx, "snapshot.oom_site")[0] != '\0')
-		tsi_rule_detail(ctx, "requested at %.200s",
-				tsi_rule_text(ctx, "snapshot.oom_site"));
+	struct str site = tsi_site_words(tsi_rule_text(ctx, "snapshot.oom_site"));
+	if (site.length)
+		tsi_rule_detail(ctx, "requested by %.*s", TSI_QUOTE(site));
 }
 
 static void describe_snapshot(struct rule_context *ctx)

@@ -143,7 +143,7 @@ static const struct rule_case cases[] = {
 	  GREW("67108864", "1073741824") "snapshot.growth site=a.py:1:f growth_bytes=1048576\n"
 					 "snapshot.growth site=b.py:2:g growth_bytes=66060288\n",
 	  NULL,
-	  "med: live memory grew by 64.0 MiB between two snapshots (most of it, 63.0 MiB, at "
+	  "med: live memory grew by 64.0 MiB between two snapshots (most of it, 63.0 MiB, by "
 	  "b.py:2:g)" },
 	{ "MEMORY.GROWTH", QUIET, GREW("-67108864", "1073741824"), NULL, "" },
 	{ "MEMORY.GROWTH", AT, GREW("33554432", "3355443200"), NULL,
@@ -257,7 +257,7 @@ static const struct rule_case cases[] = {
 	  "host_memory.growth_bytes 94371840\n",
 	  NULL,
 	  "med: resident memory grew by 100 MiB in the second half of the capture (+10.0 %; 60.0 "
-	  "MiB per minute; most of it, 100 MiB, at /home/u/train.py:41:step)" },
+	  "MiB per minute; most of it, 100 MiB, by train.py:41:step)" },
 	{ "MEMORY.HOST_GROWTH", FIRES, RESIDENT("600000000000", "1048576000", "0.8", "1"), NULL,
 	  "high: resident memory grew by 1000 MiB in the second half of the capture (+80.0 %; 60.0 "
 	  "MiB per minute)" },
@@ -271,7 +271,7 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.HOST_GROWTH", FIRES, LIVE("600000000000", "104857600", "157286400") GROWN_AT,
 	  NULL,
 	  "med: 100 MiB were allocated in the second half of the capture and never freed (66.7 % "
-	  "of the peak; most of it, 100 MiB, at /home/u/train.py:41:step)" },
+	  "of the peak; most of it, 100 MiB, by train.py:41:step)" },
 	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "0", "0", "0"), NULL, "" },
 	/* Once, and to and fro. */
 	{ "MEMORY.HOST_GROWTH", QUIET, RESIDENT("600000000000", "1073741824", "2", "0.142857"),
@@ -366,7 +366,7 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 40.0 MiB free (fragmentation: "
 	  "700 MiB was free in segments and 40.0 MiB on the device; the largest free block was 256 "
-	  "MiB; requested at train.py:7:step)" },
+	  "MiB; requested by train.py:7:step)" },
 	{ "MEMORY.OOM", FIRES,
 	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n", NULL,
 	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
