@@ -116,25 +116,36 @@ static const char *name_median(const struct panel *panel)
 		       : "";
 }
 
+/* "4", or "4 on 2 devices": steps count once for each of them. */
+static const char *name_step_count(const struct panel *panel, int64_t steps)
+{
+	uint32_t devices = tscope_analysis_device_count(panel->analysis);
+
+	return devices > 1 && steps % devices == 0
+		       ? tsi_panel_print(panel, "%" PRId64 " on %" PRIu32 " devices",
+					 steps / devices, devices)
+		       : tsi_panel_print(panel, "%" PRId64, steps);
+}
+
 const char *tsi_budget_words(const struct panel *panel)
 {
 	size_t ranks = panel->report ? tscope_run_rank_count(panel->report->run) : 1;
 	int64_t steps = tsi_panel_int(panel, "budget.step_count");
 
 	if (tsi_is_budget_of_step(panel))
-		return tsi_panel_print(
-			panel,
-			steps > 1 ? "where the time of a step goes (%s, mean of %" PRId64 "%s)"
-				  : "where the time of the step goes (%s)",
-			tsi_panel_number(panel, "step_time.mean_ns"), steps, name_median(panel));
+		return tsi_panel_print(panel,
+				       steps > 1 ? "where the time of a step goes (%s, mean of "
+						   "%s%s)"
+						 : "where the time of the step goes (%s)",
+				       tsi_panel_number(panel, "step_time.mean_ns"),
+				       name_step_count(panel, steps), name_median(panel));
 	if (ranks > 1)
 		return tsi_panel_print(
 			panel, "where a rank's time goes per step (mean of %zu ranks)", ranks);
-	return steps > 1 ? tsi_panel_print(panel,
-					   "where the time of a traced step goes (mean of %" PRId64
-					   ")",
-					   steps)
-			 : "where the time of the traced step goes";
+	return steps > 1
+		       ? tsi_panel_print(panel, "where the time of a traced step goes (mean of %s)",
+					 name_step_count(panel, steps))
+		       : "where the time of the traced step goes";
 }
 
 void tsi_section_budget(const struct panel *panel)

@@ -11,35 +11,59 @@
 
 /* Other directions than from the host, for which the rule's own advice is. */
 static const struct {
-	const char *direction, *advice, *inference; /* NULL: as in training */
+	const char *direction;
+	const char *advice[ADVICE_USER_COUNT]; /* NULL: inference as training, serving the rule's */
 } advices[] = {
 	{ "d2h",
-	  "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
-	  "non_blocking=True on a stream of its own, and read them a step later; reduce "
-	  "them on the device first; of offloaded states move each layer's while the next "
-	  "one is computed",
-	  "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
-	  "non_blocking=True on a stream of its own, and read them a request later; reduce them on "
-	  "the device first" },
+	  { [ADVICE_TRAINING] =
+		    "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
+		    "non_blocking=True on a stream of its own, and read them a step later; reduce "
+		    "them on the device first; of offloaded states move each layer's while the "
+		    "next one is computed",
+	    [ADVICE_INFERENCE] =
+		    "copy results to pinned memory (torch.empty(..., pin_memory=True)) with "
+		    "non_blocking=True on a stream of its own, and read them a request later; "
+		    "reduce them on the device first" } },
 	{ "d2d",
-	  "look for clone(), contiguous(), cat() and buffers that are copied each step "
-	  "(with_stack=True names the line): write into the final tensor (out=, views)",
-	  NULL },
+	  { [ADVICE_TRAINING] =
+		    "look for clone(), contiguous(), cat() and buffers that are copied each step "
+		    "(with_stack=True names the line): write into the final tensor (out=, "
+		    "views)" } },
+	{ "p2p",
+	  { [ADVICE_TRAINING] =
+		    "compute one microbatch while another is copied "
+		    "(torch.distributed.pipelining), or prefetch the next layer's on a stream of "
+		    "its own; copy less: fewer boundaries between devices, bf16; where the "
+		    "bandwidth is that of PCIe, choose devices that NVLink joins (nvidia-smi topo "
+		    "-m)",
+	    [ADVICE_INFERENCE] =
+		    "instead of moving activations from device to device (device_map=\"auto\") "
+		    "split each layer over them (tp_plan=\"auto\", an engine) or keep a replica "
+		    "on each; where the bandwidth is that of PCIe, choose devices that NVLink "
+		    "joins (nvidia-smi topo -m)",
+	    [ADVICE_SERVING] =
+		    "overlap the exchange between devices with computation; where the bandwidth "
+		    "is that of PCIe, choose devices that NVLink joins (nvidia-smi topo -m); a "
+		    "lower --tensor-parallel-size with more replicas" } },
 	{ "fill",
-	  "zero_grad(set_to_none=True), and torch.empty() instead of torch.zeros() for "
-	  "what is overwritten",
-	  "torch.empty() instead of torch.zeros() for what is overwritten" },
+	  { [ADVICE_TRAINING] = "zero_grad(set_to_none=True), and torch.empty() instead of "
+				"torch.zeros() for what is overwritten",
+	    [ADVICE_INFERENCE] = "torch.empty() instead of torch.zeros() for what is "
+				 "overwritten" } },
 };
 
 static void advise(struct rule_context *ctx, const char *direction)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++) {
-		const char *inference = advices[i].inference;
+		const char *const *advice = advices[i].advice;
 		if (strcmp(advices[i].direction, direction) != 0)
 			continue;
-		tsi_rule_advice_for(ctx, ADVICE_TRAINING, advices[i].advice);
-		tsi_rule_advice_for(ctx, ADVICE_INFERENCE,
-				    inference ? inference : advices[i].advice);
+		tsi_rule_advice_for(ctx, ADVICE_TRAINING, advice[ADVICE_TRAINING]);
+		tsi_rule_advice_for(
+			ctx, ADVICE_INFERENCE,
+			advice[advice[ADVICE_INFERENCE] ? ADVICE_INFERENCE : ADVICE_TRAINING]);
+		if (advice[ADVICE_SERVING])
+			tsi_rule_advice_for(ctx, ADVICE_SERVING, advice[ADVICE_SERVING]);
 	}
 }
 
@@ -48,19 +72,21 @@ static double exposed_ns(const struct rule_context *ctx, size_t row)
 	return tsi_rule_cell_real(ctx, DIRECTIONS, row, "exposed_ns");
 }
 
-/* The direction of most copies that nothing hides. */
-static void describe_direction(struct rule_context *ctx)
+/* The direction of most copies that nothing hides, or SIZE_MAX. */
+static size_t find_direction(const struct rule_context *ctx)
 {
-	size_t most = 0;
+	size_t most = tsi_rule_rows(ctx, DIRECTIONS) ? 0 : SIZE_MAX;
 
-	if (tsi_rule_rows(ctx, DIRECTIONS) == 0)
-		return;
 	for (size_t row = 1; row < tsi_rule_rows(ctx, DIRECTIONS); row++)
 		if (exposed_ns(ctx, row) > exposed_ns(ctx, most))
 			most = row;
-	const char *direction = tsi_rule_cell_text(ctx, DIRECTIONS, most, "direction");
-	struct scaled_text time = tsi_time_text(exposed_ns(ctx, most));
-	double speed = tsi_rule_cell_real(ctx, DIRECTIONS, most, "bytes_per_second");
+	return most;
+}
+
+static void describe_direction(struct rule_context *ctx, size_t row, const char *direction)
+{
+	struct scaled_text time = tsi_time_text(exposed_ns(ctx, row));
+	double speed = tsi_rule_cell_real(ctx, DIRECTIONS, row, "bytes_per_second");
 
 	if (isfinite(speed))
 		tsi_rule_detail(ctx, "mostly %s: %s in the trace, %.1f GB/s", direction, time.chars,
@@ -73,15 +99,23 @@ static void describe_direction(struct rule_context *ctx)
 static void evaluate_copy_exposed(struct rule_context *ctx)
 {
 	double share = tsi_budget_share(ctx, "budget.exposed_copy_total_ns");
+	size_t row = find_direction(ctx);
+	const char *direction =
+		row == SIZE_MAX ? "" : tsi_rule_cell_text(ctx, DIRECTIONS, row, "direction");
+	bool is_between_devices = strcmp(direction, "p2p") == 0;
 
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),
-		      "exposed memory copies take %.1f %% of the step", 100 * share);
-	describe_direction(ctx);
+		      "exposed memory copies%s take %.1f %% of the step",
+		      is_between_devices ? ", mostly between devices," : "", 100 * share);
+	if (row != SIZE_MAX)
+		describe_direction(ctx, row, direction);
 	tsi_describe_copier(ctx, "", "exposed_ns");
-	/* Overlapped, a step still takes as long as its copies. */
-	if (share > 0.5)
+	if (is_between_devices)
+		tsi_rule_cause(ctx, CAUSE_peer_copy);
+	/* Overlapped, a step still takes as long as its copies; those of peers are waited for. */
+	if (share > 0.5 || is_between_devices)
 		tsi_rule_bound(ctx);
 	tsi_gain_share(ctx, GAIN_COPY, fmin(share, 1 - share));
 }
@@ -95,7 +129,9 @@ const struct rule tsi_rule_copy_exposed = {
 		.meaning = "The device has engines that copy while kernels run, so that most "
 			   "copies can be free. A twentieth of the step that only copies is more "
 			   "than setting up a batch needs. Where copies take more than half of "
-			   "the step, hiding all else behind them wins no more than the rest.",
+			   "the step, hiding all else behind them wins no more than the rest. "
+			   "What a copy brings from another device the next kernel needs: only "
+			   "other work hides it, such as another microbatch.",
 		.advice = "copy the next batch on a stream of its own while this one is computed, "
 			  "from pinned memory with non_blocking=True; make tensors on the device "
 			  "(device=) instead of moving them; for offloaded states prefetch the "

@@ -130,6 +130,13 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "med: exposed memory copies take 10.0 % of the step (mostly fill: 25.00 ms in the trace) "
 	  "[10000000 ns]" },
+	{ "COPY.EXPOSED", FIRES,
+	  STEPS "budget.exposed_copy_total_ns 20000000\n"
+		"copies.by_direction direction=p2p pageable=no exposed_ns=25000000 "
+		"bytes_per_second=20000000000.0\n",
+	  NULL,
+	  "med: exposed memory copies, mostly between devices, take 10.0 % of the step (mostly "
+	  "p2p: 25.00 ms in the trace, 20.0 GB/s) [10000000 ns]" },
 	/* What kernels hide does not count. */
 	{ "COPY.EXPOSED", FIRES,
 	  STEPS
@@ -525,6 +532,18 @@ TEST(advice_follows_what_is_slow)
 		  "copy results to pinned memory" },
 		{ "COPY.EXPOSED",
 		  STEPS "budget.exposed_copy_total_ns 20000000\n"
+			"copies.by_direction direction=p2p exposed_ns=2\n",
+		  "compute one microbatch while another is copied" },
+		{ "COPY.EXPOSED",
+		  STEPS "budget.exposed_copy_total_ns 20000000\nsteps.workload inference\n"
+			"copies.by_direction direction=p2p exposed_ns=2\n",
+		  "split each layer over them" },
+		{ "COPY.EXPOSED",
+		  STEPS "budget.exposed_copy_total_ns 20000000\nsteps.boundary iteration\n"
+			"copies.by_direction direction=p2p exposed_ns=2\n",
+		  "overlap the exchange between devices" },
+		{ "COPY.EXPOSED",
+		  STEPS "budget.exposed_copy_total_ns 20000000\n"
 			"copies.by_direction direction=fill exposed_ns=2\n",
 		  "set_to_none=True" },
 		{ "COPY.EXPOSED",
@@ -569,6 +588,37 @@ TEST(advice_follows_what_is_slow)
 	};
 
 	check_rule_advice(advised, TSI_COUNT_OF(advised));
+}
+
+#define COPIED(direction)                                                                          \
+	STEPS "budget.exposed_copy_total_ns 60000000\n"                                            \
+	      "device_busy.span_ns 100000000\ncopies.pageable_ns 2000000\n"                        \
+	      "copies.by_direction direction=" direction " exposed_ns=60000000\n"
+
+/* Pinned memory speeds up copies from the host and does nothing for those between devices. */
+TEST(copies_between_devices_are_a_cause_of_their_own)
+{
+	static const struct {
+		const char *facts, *cause;
+		size_t finding_count;
+		enum tscope_gain_basis basis;
+	} copied[] = {
+		{ COPIED("h2d"), "copy_exposed", 1, TSCOPE_GAIN_MEASURED },
+		{ COPIED("p2p"), "peer_copy", 2, TSCOPE_GAIN_BOUND },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(copied); i++) {
+		struct tscope_analysis *facts = fact_values(copied[i].facts);
+		struct tscope_diagnosis *diagnosis;
+
+		assert_int_equal(tscope_diagnose(&diagnosis, facts, NULL, NULL), TSCOPE_OK);
+		assert_int_equal(tscope_diagnosis_finding_count(diagnosis),
+				 copied[i].finding_count);
+		struct tscope_finding finding = tscope_diagnosis_finding(diagnosis, 0);
+		assert_string_equal(finding.cause, copied[i].cause);
+		assert_int_equal(finding.gain_basis, copied[i].basis);
+		tscope_diagnosis_free(diagnosis);
+	}
 }
 
 /* Rules that do not blame a gap show the longest kernels, copies and intervals behind them. */
