@@ -45,9 +45,10 @@ enum tscope_step_mark {
 	TSCOPE_STEP_COLD,       /* start-up, compilation and first allocations are much of it */
 	TSCOPE_STEP_INCOMPLETE, /* cut by the end of the capture */
 	TSCOPE_STEP_CAPTURE,    /* of a trace of the capture of graphs: nothing of a run */
+	TSCOPE_STEP_UNRECORDED, /* launched kernels that the trace does not hold */
 };
 
-/* "", "first", "warmup", "cold", "incomplete", "capture": never NULL. */
+/* "", "first", "warmup", "cold", "incomplete", "capture", "unrecorded": never NULL. */
 const char *tscope_step_mark_name(enum tscope_step_mark mark);
 
 struct tscope_step {

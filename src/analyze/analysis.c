@@ -290,7 +290,7 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 	if (status == TSCOPE_OK)
 		status = tsi_steps_status(&analysis->steps, err);
 	analysis->steps.doubt =
-		timeline->overlap_count > 0 ? tsi_overlap_doubt : tsi_device_time_doubt(trace);
+		timeline->overlap_count > 0 ? tsi_overlap_doubt : tsi_device_time_doubt(timeline);
 	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
 	if (status == TSCOPE_OK)
 		status = tsi_make_sheets(analysis, err);

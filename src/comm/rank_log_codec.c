@@ -158,7 +158,7 @@ void tsi_code_rank_log(struct codec *codec, struct rank_log *log)
 	codec->limits[LIMIT_NAMES] = log->names.count;
 	codec->limits[LIMIT_KINDS] = COLLECTIVE_KIND_COUNT;
 	codec->limits[LIMIT_POINT_KINDS] = RANK_POINT_END + 1;
-	codec->limits[LIMIT_MARKS] = TSCOPE_STEP_CAPTURE + 1;
+	codec->limits[LIMIT_MARKS] = TSCOPE_STEP_UNRECORDED + 1;
 	tsi_code_struct(codec, log, &TSI_LIST_OF(struct rank_log, log_fields));
 	tsi_code_list(codec, &log->members, &log->member_count,
 		      &TSI_LIST_OF(int64_t, member_fields), &log->member_memory);

@@ -101,6 +101,7 @@ static void put_marked_steps(const struct panel *panel, const struct table_view 
 		{ TSCOPE_STEP_FIRST, "holds the profiler's start-up" },
 		{ TSCOPE_STEP_WARMUP, "warm-up, as asked" },
 		{ TSCOPE_STEP_INCOMPLETE, "cut by the end of the capture" },
+		{ TSCOPE_STEP_UNRECORDED, "the trace lacks kernels that were launched" },
 		{ TSCOPE_STEP_CAPTURE, "the capture of a graph" },
 	};
 	size_t column = tsi_table_column(list, "mark");

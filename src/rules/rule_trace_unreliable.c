@@ -79,7 +79,8 @@ const struct rule tsi_rule_trace_unreliable = {
 		.id = "TRACE.UNRELIABLE",
 		.summary = "device or step times are not reliable",
 		.trigger = "Fires where integrity.doubt says why the device's times cannot be "
-			   "believed: launches without any device activity, graph launches "
+			   "believed: launches without any device activity, more than 5 % of the "
+			   "launches of each step without kernels, graph launches "
 			   "without kernels, graph replays with fewer nodes than others of their "
 			   "graph (but the last launch), or more than 5 % of the device time "
 			   "impossible; or where steps.overlap_count says that marks of steps end "

@@ -233,7 +233,7 @@ static uint8_t mark_of(struct str value, uint8_t otherwise)
 
 	if (!tsi_json_is_string(value))
 		return otherwise;
-	for (enum tscope_step_mark mark = 0; mark <= TSCOPE_STEP_CAPTURE; mark++)
+	for (enum tscope_step_mark mark = 0; mark <= TSCOPE_STEP_UNRECORDED; mark++)
 		if (tsi_str_equal(name, tsi_str_of(tscope_step_mark_name(mark))))
 			return (uint8_t)mark;
 	return otherwise;

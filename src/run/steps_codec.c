@@ -137,7 +137,7 @@ void tsi_code_steps(struct codec *codec, struct step_series *steps, struct arena
 	}
 	tsi_code_names(codec, &steps->names);
 	codec->limits[LIMIT_NAMES] = steps->names.count;
-	codec->limits[LIMIT_MARKS] = TSCOPE_STEP_CAPTURE + 1;
+	codec->limits[LIMIT_MARKS] = TSCOPE_STEP_UNRECORDED + 1;
 	codec->limits[LIMIT_ROLES] = SCALAR_OTHER + 1;
 	codec->limits[LIMIT_PHASE_BITS] = 1 << PHASE_COUNT;
 	codec->limits[LIMIT_HAS_BITS] = STEP_MEMORY_UNKNOWN << 1;

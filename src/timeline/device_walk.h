@@ -53,6 +53,7 @@ struct budget_walk { /* over the time of one device, in order */
 	struct step_cutter cutter;
 	size_t piece_of_thread[MAX_LAUNCHERS]; /* that was looked at last */
 	size_t overhead, peer;                 /* asides that were looked at last */
+	struct interval_cursor lost;           /* work that the trace lacks */
 	struct refill refill;                  /* of the gap that is divided */
 	uint32_t track, inside;         /* the thread that decides, and what it is in; or NO_ROW */
 	struct gap_parts *parts_of_gap; /* of a gap that may be among the longest; else NULL */

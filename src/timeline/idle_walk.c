@@ -406,6 +406,20 @@ static struct refill find_refill(struct budget_walk *walk, const struct gap *gap
 	return refill;
 }
 
+/* Work that the trace lacks may have kept the device busy before L. */
+static void charge_before(struct budget_walk *walk, const struct gap *gap, struct interval before)
+{
+	struct interval piece = before, part;
+
+	while (tsi_intervals_next(&walk->lost, &piece, &part)) {
+		before.end_ns = part.start_ns;
+		charge_late_host(walk, gap, before);
+		charge_cause(walk, part, IDLE_UNRECORDED, NO_ROW);
+		before.start_ns = part.end_ns;
+	}
+	charge_late_host(walk, gap, (struct interval){ before.start_ns, piece.end_ns });
+}
+
 static void charge_gap(struct budget_walk *walk, const struct gap *gap)
 {
 	const struct tscope_trace *trace = walk->timeline->trace;
@@ -417,7 +431,7 @@ static void charge_gap(struct budget_walk *walk, const struct gap *gap)
 							 gap->time.start_ns, gap->time.end_ns);
 	within.end_ns = behind.start_ns =
 		tsi_clamp_time(tsi_span_end(trace, gap->call), before.end_ns, gap->time.end_ns);
-	charge_late_host(walk, gap, before);
+	charge_before(walk, gap, before);
 	if (within.end_ns > within.start_ns)
 		charge_cause(walk, within, cause_of_launch(walk, gap), gap->call);
 	if (behind.end_ns > behind.start_ns)

@@ -179,8 +179,9 @@ static bool has_cut_end(const struct tscope_timeline *timeline)
 		timeline->step_count > 2 && timeline->boundary != TSCOPE_BOUNDARY_ITERATION;
 
 	for (uint32_t i = first; i < timeline->step_count - 1; i++)
-		least = counts[i] < least ? counts[i] : least;
-	return last * 100 < least * COMPLETE_MIN_PCT;
+		if (!timeline->lost_work.is_in_step[i])
+			least = counts[i] < least ? counts[i] : least;
+	return least != UINT32_MAX && last * 100 < least * COMPLETE_MIN_PCT;
 }
 
 /*
@@ -190,6 +191,23 @@ static bool has_cut_end(const struct tscope_timeline *timeline)
 static bool is_last_cut(const struct tscope_timeline *timeline)
 {
 	return timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH || has_cut_end(timeline);
+}
+
+/* Steps that lack work would seem idle. They count where no other would. */
+static void mark_lost_work(struct tscope_timeline *timeline)
+{
+	const bool *is_lost = timeline->lost_work.is_in_step;
+	uint32_t lost_count = 0, whole_count = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		bool counts = timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
+		lost_count += counts && is_lost[i];
+		whole_count += counts && !is_lost[i];
+	}
+	timeline->lacks_work = lost_count > 0 && whole_count == 0;
+	for (uint32_t i = 0; whole_count && i < timeline->step_count; i++)
+		if (timeline->steps[i].mark == TSCOPE_STEP_COUNTED && is_lost[i])
+			timeline->steps[i].mark = TSCOPE_STEP_UNRECORDED;
 }
 
 static void mark_steps(struct tscope_timeline *timeline, unsigned warmup)
@@ -222,7 +240,12 @@ void tsi_timeline_finish_steps(struct tscope_timeline *timeline, unsigned warmup
 	set_windows(timeline);
 	count_device_events(timeline);
 	timeline->captured = tsi_find_captured(timeline->trace);
+	timeline->lost_work = tsi_find_lost_work(timeline);
+	if (!timeline->lost_work.is_in_step)
+		return;
 	mark_steps(timeline, warmup);
+	mark_lost_work(timeline);
+	timeline->lost_work.is_in_step = NULL;
 }
 
 enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int64_t first,

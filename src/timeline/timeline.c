@@ -135,6 +135,7 @@ const char *tscope_step_mark_name(enum tscope_step_mark mark)
 		[TSCOPE_STEP_COLD] = "cold",
 		[TSCOPE_STEP_INCOMPLETE] = "incomplete",
 		[TSCOPE_STEP_CAPTURE] = "capture",
+		[TSCOPE_STEP_UNRECORDED] = "unrecorded",
 	};
 
 	return (size_t)mark < TSI_COUNT_OF(names) ? names[mark] : "unknown";

@@ -84,6 +84,30 @@ TEST(lost_graph_replays_are_a_doubt)
 	check_reliability(a, "spans", NULL);
 }
 
+TEST(lost_kernels_are_a_doubt_where_no_step_is_whole)
+{
+	static const char doubt[] = "launches have no kernel in the trace: device work is missing";
+	struct test_trace *t = test_trace_new();
+
+	test_call(t, "cudaLaunchKernel", 1, 0, 10, 1);
+	test_call(t, "cudaLaunchKernel", 1, 100, 10, 2);
+	test_kernel(t, "k", 0, 7, 120, 10, 2);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "integrity: verdict unrecorded_step_count", "doubtful 0");
+	check_facts(a, "integrity: doubt", doubt);
+	check_reliability(a, "device_busy", doubt);
+
+	t = test_trace_new();
+	test_annotation(t, "ProfilerStep#1", 1, 0, 100);
+	test_annotation(t, "ProfilerStep#2", 1, 100, 100);
+	test_call(t, "cudaLaunchKernel", 1, 0, 10, 1);
+	test_call(t, "cudaLaunchKernel", 1, 100, 10, 2);
+	test_kernel(t, "k", 0, 7, 120, 10, 2);
+	a = analyze(t);
+	check_facts(a, "integrity: verdict unrecorded_step_count", "sound 1");
+	check_reliability(a, "device_busy", NULL);
+}
+
 /* A launch is of a device, so that the profiler lost all of what it did; a synchronisation is not. */
 TEST(launches_without_any_device_activity)
 {

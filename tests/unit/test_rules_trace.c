@@ -70,6 +70,8 @@ static const struct rule_case cases[] = {
 	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 2), NULL,
 	  "low: 2 steps are cut by the end of the capture" },
 	{ "TRACE.INCOMPLETE", QUIET, STEPS(20, 0), NULL, "" },
+	{ "TRACE.INCOMPLETE", FIRES, STEPS(20, 1) "integrity.unrecorded_step_count 2\n", NULL,
+	  "low: the trace lacks kernels of 2 steps, left out here" },
 	/* Composer's last step always is. */
 	{ "TRACE.INCOMPLETE", QUIET,
 	  "steps.boundary train_batch\nstep_time.count 3\nintegrity.incomplete_step_count 1\n",

@@ -315,6 +315,53 @@ TEST(marks)
 	}
 }
 
+/* Four steps of so many launches each; some have no kernel. */
+static struct tscope_timeline *build_lost(const int lost_counts[4], int launch_count)
+{
+	struct test_trace *t = test_trace_new();
+
+	for (int i = 0; i < 4; i++) {
+		char name[32];
+		int64_t start_ns = 10000 * (int64_t)i;
+
+		snprintf(name, sizeof(name), "ProfilerStep#%d", i);
+		test_annotation(t, name, MAIN, start_ns, 10000);
+		for (int k = 0; k < launch_count; k++) {
+			int64_t at_ns = start_ns + 100 * (int64_t)(k + 1);
+			if (k < lost_counts[i])
+				test_call(t, "cudaLaunchKernel", MAIN, at_ns, 2,
+					  (uint64_t)(1000000 + 100 * i + k));
+			else
+				launch(t, at_ns, at_ns + 5, 50);
+		}
+	}
+	return build(t, NULL);
+}
+
+TEST(steps_that_lack_kernels_do_not_count)
+{
+	static const struct {
+		int lost_counts[4], launch_count;
+		const char *marks;
+		bool lacks_work;
+	} cases[] = {
+		{ { 0, 0, 0, 0 }, 40, "....", false },
+		{ { 40, 3, 0, 0 }, 40, "uu..", false },
+		{ { 2, 0, 2, 0 }, 40, "....", false }, /* 5 % */
+		{ { 1, 0, 1, 0 }, 10, "u.u.", false },
+		{ { 0, 0, 0, 20 }, 40, "...i", false }, /* the end of the recording cuts it */
+		{ { 20, 20, 0, 20 }, 40, "uu.i", false },
+		{ { 3, 3, 3, 3 }, 40, "....", true }, /* nothing else is left */
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct tscope_timeline *timeline =
+			build_lost(cases[i].lost_counts, cases[i].launch_count);
+		assert_marks(timeline, cases[i].marks);
+		assert_int_equal(timeline->lacks_work, cases[i].lacks_work);
+	}
+}
+
 TEST(a_range_keeps_steps_as_they_were)
 {
 	struct test_trace *t = test_trace_new();

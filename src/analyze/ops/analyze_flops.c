@@ -485,7 +485,7 @@ static void put_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	for (size_t i = 0; scope->flops->counts_others && i < TSI_COUNT_OF(kinds_facts); i++)
 		tsi_fact_doubt(out, kinds_facts[i],
 			       "more than 10 % of kernel time is of no known kind");
-	tsi_judge_device_time(scope->trace, out);
+	tsi_judge_device_time(scope->timeline, out);
 }
 
 static void fill_flops(const struct analysis_scope *scope, struct fact_sheet *out)

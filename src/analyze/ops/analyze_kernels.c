@@ -484,7 +484,7 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 			      work->occupancy_pct.sum / work->occupancy_pct.weight_ns);
 	set_grid_facts(work, scope, out);
 	doubt_kinds(work, out);
-	tsi_judge_device_time(work->trace, out);
+	tsi_judge_device_time(scope->timeline, out);
 }
 
 static void fill_kernels(const struct analysis_scope *scope, struct fact_sheet *out)

@@ -464,7 +464,7 @@ static void set_facts(const struct work *work, struct fact_sheet *out)
 	tsi_fact_int(out, OPTIMIZER_NS, sums[OPTIMIZER].ns);
 	tsi_fact_int(out, OPTIMIZER_SAVING_NS, optimizer_saving(work));
 	tsi_fact_int(out, OPTIMIZER_GAP_NS, sums[OPTIMIZER].gap_ns);
-	tsi_judge_device_time(work->trace, out);
+	tsi_judge_device_time(work->scope->timeline, out);
 }
 
 static void fill_opportunities(const struct analysis_scope *scope, struct fact_sheet *out)

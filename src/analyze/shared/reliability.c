@@ -31,12 +31,16 @@ static bool has_lost_activity(const struct tscope_trace *trace)
 		diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch]);
 }
 
-const char *tsi_device_time_doubt(const struct tscope_trace *trace)
+const char *tsi_device_time_doubt(const struct tscope_timeline *timeline)
 {
+	const struct tscope_trace *trace = timeline->trace;
+
 	if (has_lost_activity(trace))
 		return "work was launched, but no device activity was recorded";
 	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch])
 		return "graph launches have no kernel in the trace: device work is missing";
+	if (timeline->lacks_work)
+		return "launches have no kernel in the trace: device work is missing";
 	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_short_graph_replay])
 		return "graph replays have fewer nodes than others of their graph: device work is "
 		       "missing";
@@ -52,9 +56,9 @@ const char *tsi_device_time_doubt(const struct tscope_trace *trace)
 	return NULL;
 }
 
-void tsi_judge_device_time(const struct tscope_trace *trace, struct fact_sheet *sheet)
+void tsi_judge_device_time(const struct tscope_timeline *timeline, struct fact_sheet *sheet)
 {
-	const char *doubt = tsi_device_time_doubt(trace);
+	const char *doubt = tsi_device_time_doubt(timeline);
 
 	if (doubt)
 		tsi_fact_unreliable(sheet, doubt);

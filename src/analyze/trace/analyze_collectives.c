@@ -240,7 +240,7 @@ static void fill_collectives(const struct analysis_scope *scope, struct fact_she
 		if (list.count)
 			qsort(list.runs, list.count, sizeof(*list.runs), compare_runs);
 		set_facts(&list, out);
-		tsi_judge_device_time(scope->trace, out);
+		tsi_judge_device_time(scope->timeline, out);
 		add_rows(&list, scope->trace, out);
 	}
 	tsi_collective_list_deinit(&list);

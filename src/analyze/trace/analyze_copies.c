@@ -263,7 +263,7 @@ static void set_facts(const struct work *work, const struct analysis_scope *scop
 		tsi_fact_int(out, BYTES, work->all.bytes);
 	tsi_fact_int(out, EXPOSED_NS, total_exposed_ns);
 	set_pageable(work, out);
-	tsi_judge_device_time(scope->trace, out);
+	tsi_judge_device_time(scope->timeline, out);
 }
 
 static void fill_copies(const struct analysis_scope *scope, struct fact_sheet *out)

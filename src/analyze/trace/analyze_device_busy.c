@@ -235,7 +235,7 @@ static void fill_device_busy(const struct analysis_scope *scope, struct fact_she
 		tsi_fact_int(out, QUEUE_MAX, totals.queue_max);
 	}
 	put_memory(scope, out);
-	tsi_judge_device_time(scope->trace, out);
+	tsi_judge_device_time(scope->timeline, out);
 	add_histogram(&totals, out);
 }
 

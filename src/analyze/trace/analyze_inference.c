@@ -579,7 +579,7 @@ static void fill_inference(const struct analysis_scope *scope, struct fact_sheet
 			put_roofline(out, &turns, phase);
 	}
 	put_batches(out, &turns, tsi_sheet_scratch(out));
-	tsi_judge_device_time(scope->trace, out);
+	tsi_judge_device_time(scope->timeline, out);
 }
 
 const struct analyzer tsi_analyzer_inference = {

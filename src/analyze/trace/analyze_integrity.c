@@ -52,6 +52,8 @@
 	  "device events put in the step of their start, for want of a launch")                    \
 	X(INCOMPLETE_STEP_COUNT, "incomplete_step_count", COUNT,                                   \
 	  "steps cut by the end of the capture")                                                   \
+	X(UNRECORDED_STEP_COUNT, "unrecorded_step_count", COUNT,                                   \
+	  "steps left out because the trace lacks kernels that they launched")                     \
 	X(OVERFLOW_FLAG, "overflow", FLAG, "VizTracer's ring buffer lost the oldest events")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
@@ -247,15 +249,20 @@ static void set_link_facts(const struct tscope_trace *trace, struct fact_sheet *
 	tsi_fact_ratio(out, UNLINKED_DEVICE_RATIO, unlinked_ns, total_ns);
 }
 
+static int64_t count_marked(const struct tscope_timeline *timeline, enum tscope_step_mark mark)
+{
+	int64_t count = 0;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++)
+		count += timeline->steps[i].mark == mark;
+	return count;
+}
+
 static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_trace *trace = scope->trace;
 	const uint64_t *diagnostics = trace->diagnostics;
-	const char *doubt = tsi_device_time_doubt(trace);
-	int64_t incomplete_count = 0;
-
-	for (uint32_t i = 0; i < scope->timeline->step_count; i++)
-		incomplete_count += scope->timeline->steps[i].mark == TSCOPE_STEP_INCOMPLETE;
+	const char *doubt = tsi_device_time_doubt(scope->timeline);
 
 	tsi_fact_text(out, PATH, trace->info.path);
 	tsi_fact_text(out, VERDICT, trace->is_damaged ? "damaged" : doubt ? "doubtful" : "sound");
@@ -281,7 +288,10 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 		tsi_fact_real(out, SHORT_GRAPH_REPLAY_MS,
 			      (double)(trace->short_replay_ns - trace->info.first_ns) / 1e6);
 	tsi_fact_int(out, ATTRIBUTED_BY_TIME_COUNT, (int64_t)scope->timeline->attributed_by_time);
-	tsi_fact_int(out, INCOMPLETE_STEP_COUNT, incomplete_count);
+	tsi_fact_int(out, INCOMPLETE_STEP_COUNT,
+		     count_marked(scope->timeline, TSCOPE_STEP_INCOMPLETE));
+	tsi_fact_int(out, UNRECORDED_STEP_COUNT,
+		     count_marked(scope->timeline, TSCOPE_STEP_UNRECORDED));
 	if (trace->is_viztracer)
 		tsi_fact_flag(out, OVERFLOW_FLAG, trace->viztracer_overflow);
 	set_link_facts(trace, out);

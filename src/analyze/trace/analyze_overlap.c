@@ -262,7 +262,7 @@ static void set_facts(const struct analysis_scope *scope, struct fact_sheet *out
 	tsi_fact_int(out, EXPOSED_NS, comm_ns - overlapped_ns);
 	tsi_fact_ratio(out, OVERLAP_RATIO, overlapped_ns, comm_ns);
 	tsi_fact_ratio(out, EXPOSED_COMM_RATIO, comm_ns - overlapped_ns, span_ns);
-	tsi_judge_device_time(scope->trace, out);
+	tsi_judge_device_time(scope->timeline, out);
 }
 
 static void fill_overlap(const struct analysis_scope *scope, struct fact_sheet *out)
