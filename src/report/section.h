@@ -59,6 +59,12 @@ enum budget_line {
 extern const struct part tsi_budget_lines[BUDGET_LINE_COUNT];
 
 /*
+ * section_python.c: "; the main thread waits for …, mostly in …; the largest function is …", as far
+ * as these take least_share of a step without a device, or "".
+ */
+const char *tsi_name_function(const struct panel *panel, double least_share);
+
+/*
  * Is the budget of the steps that step_time is of? Not of several ranks, whose slowest step_time
  * takes, or where records time steps that no trace has.
  */

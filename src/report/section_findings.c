@@ -208,30 +208,6 @@ static const char *name_host_operator(const struct panel *panel)
 		tsi_panel_number(panel, "step_time.mean_ns"), name_calls(panel, &op));
 }
 
-/* "; the largest function is select.epoll.poll (83.9 %)": where no operators are recorded */
-static const char *name_function(const struct panel *panel)
-{
-	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
-	struct table_view functions = tsi_panel_rows(panel, "python.by_name");
-	const char *name = NULL;
-
-	for (size_t row = 0; row < functions.row_count; row++) {
-		struct tscope_value own = tsi_table_find(&functions, row, "self_ns");
-		if (own.kind != TSCOPE_VALUE_INT || (double)own.integer <= largest_ns)
-			continue;
-		largest_ns = (double)own.integer;
-		name = tsi_table_text(&functions, row, "name");
-	}
-	/* As with operators: calls of several threads may sum to more than the step. */
-	if (!name || largest_ns < LEAST_NEXT_SHARE * wall_ns || largest_ns > wall_ns ||
-	    tsi_panel_has(panel, "budget.device_gap_total_ns"))
-		return "";
-	const char *open = strstr(name, " (/"), *slash = open ? strrchr(open, '/') : NULL;
-	int length = open ? (int)(open - name) : (int)strlen(name); /* "fib (/home/…/args.py:6)" */
-	return tsi_panel_print(panel, "; the largest function is %.*s%s%s (%.1f %%)", length, name,
-			       open ? " (" : "", open ? slash + 1 : "", 100 * largest_ns / wall_ns);
-}
-
 /* "; the largest operator is aten::copy_ (12.3 %, in 900 calls of 4.1 µs)", or "" */
 static const char *name_next_operator(const struct panel *panel)
 {
@@ -239,7 +215,7 @@ static const char *name_next_operator(const struct panel *panel)
 	struct host_operator op = find_host_operator(panel);
 
 	if (tsi_panel_row_count(panel, "operators.by_name") == 0)
-		return name_function(panel);
+		return tsi_name_function(panel, LEAST_NEXT_SHARE);
 	if (!op.name || op.ns < LEAST_NEXT_SHARE * wall_ns)
 		return "";
 	return tsi_panel_print(panel, "; the largest operator is %s (%.1f %%%s)", op.name,

@@ -6,6 +6,8 @@
  */
 #include "report/section.h"
 
+#include <string.h>
+
 /* Only VizTracer says whether its buffer overflowed. */
 static bool is_of_viztracer(const struct panel *panel)
 {
@@ -65,4 +67,58 @@ void tsi_section_python(const struct panel *panel)
 {
 	if (!is_of_viztracer(panel))
 		put_python(panel);
+}
+
+/* "fib (args.py:6)" of "fib (/home/…/args.py:6)" */
+static const char *shorten_function(const struct panel *panel, const char *name)
+{
+	const char *open = strstr(name, " (/"), *slash = open ? strrchr(open, '/') : NULL;
+
+	return open ? tsi_panel_print(panel, "%.*s (%s", (int)(open - name), name, slash + 1)
+		    : name;
+}
+
+/* "; the main thread waits for 84.4 % of it, mostly in select.epoll.poll", or "" */
+static const char *name_waiting(const struct panel *panel, double least_share)
+{
+	double main_ns = (double)tsi_panel_int(panel, "python.main_ns");
+	double waiting_ns = (double)tsi_panel_int(panel, "python.waiting_ns");
+	struct table_view causes = tsi_panel_rows(panel, "python.by_cause");
+	const char *text = "";
+
+	if (!(main_ns > 0) || waiting_ns < least_share * main_ns)
+		return text;
+	for (size_t row = 0; row < causes.row_count; row++)
+		if (strcmp(tsi_table_text(&causes, row, "cause"), "waiting") == 0)
+			tsi_panel_append(panel, &text,
+					 "; the main thread waits for %.1f %% of it, mostly in %s",
+					 100 * waiting_ns / main_ns,
+					 shorten_function(panel, tsi_table_text(&causes, row,
+										"main_function")));
+	return text;
+}
+
+const char *tsi_name_function(const struct panel *panel, double least_share)
+{
+	double wall_ns = (double)tsi_panel_int(panel, "budget.wall_total_ns"), largest_ns = 0;
+	struct table_view functions = tsi_panel_rows(panel, "python.by_name");
+	const char *name = NULL, *text;
+
+	if (tsi_panel_has(panel, "budget.device_gap_total_ns"))
+		return "";
+	for (size_t row = 0; row < functions.row_count; row++) {
+		struct tscope_value own = tsi_table_find(&functions, row, "self_ns");
+		if (own.kind != TSCOPE_VALUE_INT || (double)own.integer <= largest_ns ||
+		    tsi_table_find(&functions, row, "is_waiting").flag)
+			continue;
+		largest_ns = (double)own.integer;
+		name = tsi_table_text(&functions, row, "name");
+	}
+	text = name_waiting(panel, least_share);
+	/* As with operators: calls of several threads may sum to more than the step. */
+	if (name && largest_ns >= least_share * wall_ns && largest_ns <= wall_ns)
+		tsi_panel_append(panel, &text, "; the largest function%s is %s (%.1f %%)",
+				 *text ? " that does not wait" : "", shorten_function(panel, name),
+				 100 * largest_ns / wall_ns);
+	return text;
 }

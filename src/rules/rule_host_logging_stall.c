@@ -27,7 +27,7 @@ static void describe_part(struct rule_context *ctx, const char *cause, const cha
 		tsi_rule_detail(ctx, "%s %.1f %%", words, 100 * share);
 	else
 		tsi_rule_detail(ctx, "%s %.1f %%, mostly in %s", words, 100 * share,
-				tsi_rule_cell_text(ctx, "python.by_cause", row, "function"));
+				tsi_rule_cell_text(ctx, "python.by_cause", row, "main_function"));
 }
 
 static void evaluate_host_logging_stall(struct rule_context *ctx)

@@ -263,10 +263,25 @@ static const struct str waiting_calls[] = {
 	{ "of _multiprocessing.SemLock", 27 },
 };
 
+/* As VizTracer writes them, which calls locks "_thread.lock", too. */
+static const struct str waiting_functions[] = {
+	{ "time.sleep", 10 },
+	{ "select.select", 13 },
+	{ "select.poll.poll", 16 },
+	{ "select.epoll.poll", 17 },
+	{ "select.kqueue.control", 21 },
+	{ "_queue.SimpleQueue.get", 22 },
+	{ "_thread.RLock.acquire", 21 },
+	{ "_multiprocessing.SemLock.acquire", 32 },
+};
+
 static bool is_waiting_call(const struct host_name *name)
 {
 	for (size_t i = 0; i < TSI_COUNT_OF(waiting_calls); i++)
 		if (holds(name, waiting_calls[i]))
+			return true;
+	for (size_t i = 0; i < TSI_COUNT_OF(waiting_functions); i++)
+		if (tsi_str_equal(name->text, waiting_functions[i]))
 			return true;
 	return false;
 }

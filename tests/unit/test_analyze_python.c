@@ -158,6 +158,41 @@ TEST(causes_in_steps)
 	check_table(a, "python.by_cause: cause call_count total_ns main_ns", "logging 4 180 85\n");
 }
 
+/*
+ * A function that only waits is no work: neither the thread that sleeps longest nor what a log
+ * waits for says what the main thread waits for.
+ */
+TEST(waiting)
+{
+	static const char *const waits[] = {
+		"time.sleep",           "select.select",         "select.poll.poll",
+		"select.epoll.poll",    "select.kqueue.control", "_queue.SimpleQueue.get",
+		"_thread.lock.acquire", "_thread.RLock.acquire", "_multiprocessing.SemLock.acquire",
+	};
+	struct test_trace *t = new_viztracer();
+
+	test_span(t, "FEE", "select.epoll.poll", 100, 100, 300);
+	test_span(t, "FEE", LOG, 100, 500, 100);
+	test_span(t, "FEE", "_thread.lock.acquire", 100, 510, 80);
+	test_span(t, "FEE", "time.sleep", 100, 700, 60);
+	test_span(t, "FEE", "main (/job/time.sleep.py:1)", 100, 0, 1000);
+	test_span(t, "FEE", "time.sleep", 7, 0, 900);
+	struct analyzed *a = analyze(t);
+	check_facts(a, "python: main_ns waiting_ns logging_ns", "1000 360 100");
+	check_table(a, "python.by_cause: cause function total_ns main_ns main_function",
+		    "waiting time.sleep 1260 360 select.epoll.poll\nlogging " LOG " 100 100 " LOG
+		    "\n");
+	check_table(a, "python.by_name: name is_waiting",
+		    "time.sleep yes\nmain (/job/time.sleep.py:1) no\nselect.epoll.poll yes\n"
+		    "_thread.lock.acquire yes\n" LOG " no\n");
+
+	for (size_t i = 0; i < TSI_COUNT_OF(waits); i++) {
+		t = new_viztracer();
+		test_span(t, "FEE", waits[i], 100, 0, 100);
+		check_facts(analyze(t), "python: waiting_ns", "100");
+	}
+}
+
 /* Pauses count, and a call that asked for one has them; within others they are these calls'. */
 TEST(pauses_as_a_cause)
 {

@@ -125,7 +125,7 @@ TEST(sums_are_known)
 		   "collectives: count total_ns bytes unsized_count host_count\n"
 		   "spans: count\n"
 		   "python: call_count self_ns gc_count gc_total_ns main_ns data_loading_ns "
-		   "logging_ns checkpoint_ns synchronisation_ns\n"
+		   "logging_ns checkpoint_ns synchronisation_ns waiting_ns\n"
 		   "callbacks: call_count total_ns evaluation_count evaluation_ns\n");
 }
 

@@ -224,8 +224,10 @@ static const struct rule_case cases[] = {
 
 	/* 0.04 + 0.03 of 10 s, so 7 ms of the step of 100 ms. */
 	{ "HOST.LOGGING_STALL", FIRES,
-	  STEPS LOGGING(400000000, 300000000) "python.by_cause cause=data_loading function=next\n"
-					      "python.by_cause cause=logging function=Run.log\n",
+	  STEPS LOGGING(400000000,
+			300000000) "python.by_cause cause=data_loading main_function=next\n"
+				   "python.by_cause cause=logging function=print "
+				   "main_function=Run.log\n",
 	  NULL,
 	  "med: logging and checkpoints take 7.0 % of the main thread's time (logging 4.0 %, "
 	  "mostly in Run.log; checkpoints 3.0 %) [7000000 ns]" },

@@ -9,6 +9,7 @@
 #include "analyze/shared/nest.h"
 #include "analyze/trace/python_stalls.h"
 #include "base/sum.h"
+#include "timeline/host_kinds.h"
 
 #define FACTS(X)                                                                                   \
 	X(CALL_COUNT, "call_count", COUNT, "calls of Python functions")                            \
@@ -26,6 +27,8 @@
 	X(CHECKPOINT_NS, "checkpoint_ns", NS, "of it, in saving of checkpoints")                   \
 	X(SYNCHRONISATION_NS, "synchronisation_ns", NS,                                            \
 	  "of it, in calls that wait for the device")                                              \
+	X(WAITING_NS, "waiting_ns", NS,                                                            \
+	  "of it, in calls that wait for time, a lock, a queue or a file")                         \
 	X(STALL_RATIO, "stall_ratio", RATIO, "share of it in any of the causes of by_cause")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
@@ -37,21 +40,23 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 	  "time in it, less that of calls directly in it, as far as they lie in it")               \
 	X(TOTAL_NS, "total_ns", NS,                                                                \
 	  "time in it and in what it called; of a recursive one, the outermost calls'")            \
-	X(MEAN_NS, "mean_ns", NS, "mean duration of a call")
+	X(MEAN_NS, "mean_ns", NS, "mean duration of a call")                                       \
+	X(IS_WAITING, "is_waiting", FLAG, "it only waits for time, a lock, a queue or a file")
 
 TSI_FACT_LIST(enum column, columns, COLUMNS);
 
 #define CAUSE_COLUMNS(X)                                                                           \
 	X(CAUSE, "cause", TEXT,                                                                    \
-	  "data_loading, logging, checkpoint, synchronisation, communication, compilation or "     \
-	  "garbage_collection")                                                                    \
+	  "data_loading, logging, checkpoint, synchronisation, communication, compilation, "       \
+	  "garbage_collection or waiting")                                                         \
 	X(CAUSE_FUNCTION, "function", TEXT, "that has most of the time")                           \
 	X(CAUSE_FUNCTION_COUNT, "function_count", COUNT, "different functions that were called")   \
 	X(CAUSE_CALL_COUNT, "call_count", COUNT,                                                   \
 	  "calls of such functions, without those within calls of one")                            \
 	X(CAUSE_TOTAL_NS, "total_ns", NS, "time in them, over all threads")                        \
 	X(CAUSE_MAIN_NS, "main_ns", NS, "of the main thread, in the steps")                        \
-	X(CAUSE_MAIN_RATIO, "main_ratio", RATIO, "its share of the steps")
+	X(CAUSE_MAIN_RATIO, "main_ratio", RATIO, "its share of the steps")                         \
+	X(CAUSE_MAIN_FUNCTION, "main_function", TEXT, "that has most of it")
 
 TSI_FACT_LIST(enum cause_column, cause_columns, CAUSE_COLUMNS);
 
@@ -88,11 +93,13 @@ static void add_functions(const struct nested_times *functions, const struct tsc
 		function_count++;
 		tsi_sum(&self_ns, function->self_ns);
 		struct tscope_value *cells = tsi_table_row(out, BY_NAME);
-		cells[NAME] = tsi_text(tsi_intern_text(&trace->names, id).data);
+		struct str name = tsi_intern_text(&trace->names, id);
+		cells[NAME] = tsi_text(name.data);
 		cells[COUNT] = tsi_int(function->count);
 		cells[NAME_SELF_NS] = tsi_int(function->self_ns);
 		cells[TOTAL_NS] = tsi_int(function->total_ns);
 		cells[MEAN_NS] = tsi_mean(function->dur_ns, function->count);
+		cells[IS_WAITING] = tsi_flag(tsi_is_idle_frame(name));
 	}
 	tsi_fact_int(out, CALL_COUNT, call_count);
 	tsi_fact_int(out, FUNCTION_COUNT, function_count);
@@ -131,6 +138,7 @@ static const struct {
 	[PYTHON_COMM] = { "communication", -1 },
 	[PYTHON_COMPILE] = { "compilation", -1 },
 	[PYTHON_GC] = { "garbage_collection", -1 },
+	[PYTHON_WAITING] = { "waiting", WAITING_NS },
 };
 
 _Static_assert(TSI_COUNT_OF(causes) == PYTHON_STALL_COUNT, "a name for each");
@@ -155,6 +163,9 @@ static void add_causes(const struct python_stalls *stalls, const struct tscope_t
 		if (has_main)
 			cells[CAUSE_MAIN_NS] = tsi_int(stall->main_ns);
 		cells[CAUSE_MAIN_RATIO] = tsi_ratio(stall->main_ns, stalls->main_ns);
+		if (stall->main_ns > 0)
+			cells[CAUSE_MAIN_FUNCTION] =
+				tsi_text(tsi_intern_text(&trace->names, stall->main_name).data);
 	}
 	tsi_table_order(out, BY_CAUSE, CAUSE_TOTAL_NS, CAUSE);
 }

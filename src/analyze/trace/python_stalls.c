@@ -3,12 +3,13 @@
 #include "analyze/trace/python_stalls.h"
 
 #include "base/sum.h"
+#include "timeline/host_kinds.h"
 
 /* Cached classification and time of a name. */
 struct name_time {
 	uint8_t work; /* enum python_work, of names that were looked up */
 	bool is_known, is_counted;
-	int64_t ns; /* in calls that count */
+	int64_t ns, main_ns; /* in calls that count; in those of main_ns */
 };
 
 struct stall_walk {
@@ -24,9 +25,11 @@ static enum python_work work_of_name(struct stall_walk *walk, uint32_t name)
 	struct name_time *time = &walk->names[name];
 
 	if (!time->is_known) {
+		struct str text = tsi_intern_text(&walk->trace->names, name);
 		time->is_known = true;
-		time->work =
-			(uint8_t)tsi_classify_python(tsi_intern_text(&walk->trace->names, name));
+		time->work = (uint8_t)tsi_classify_python(text);
+		if (time->work == PYTHON_OTHER && tsi_is_idle_frame(text))
+			time->work = PYTHON_WAITING;
 	}
 	return (enum python_work)time->work;
 }
@@ -83,6 +86,20 @@ static void add_to_name(struct stall_walk *walk, struct python_stall *stall, uin
 	}
 }
 
+static void add_to_main(struct stall_walk *walk, struct python_stall *stall, uint32_t row)
+{
+	const struct spans *spans = &walk->trace->spans;
+	uint32_t name = tsi_name_id(spans, row);
+	int64_t ns = time_in_steps(walk, tsi_start_ns(spans, row), tsi_span_end(walk->trace, row));
+
+	tsi_sum(&stall->main_ns, ns);
+	tsi_sum(&walk->names[name].main_ns, ns);
+	if (walk->names[name].main_ns > stall->main_name_ns) {
+		stall->main_name_ns = walk->names[name].main_ns;
+		stall->main_name = name;
+	}
+}
+
 static void add_stall(struct stall_walk *walk, uint32_t track, uint32_t row, enum python_work work)
 {
 	struct python_stall *stall = &walk->stalls->by_work[work];
@@ -93,8 +110,7 @@ static void add_stall(struct stall_walk *walk, uint32_t track, uint32_t row, enu
 	tsi_sum(&stall->total_ns, dur_ns);
 	tsi_sum(&walk->stalls->threads[track].stall_ns, dur_ns);
 	if (track == walk->timeline->main_track)
-		tsi_sum(&stall->main_ns, time_in_steps(walk, tsi_start_ns(&walk->trace->spans, row),
-						       tsi_span_end(walk->trace, row)));
+		add_to_main(walk, stall, row);
 }
 
 /* Rows come by start; what starts before the one that counts has ended lies within it. */

@@ -17,6 +17,8 @@ struct python_stall {
 	int64_t main_ns;  /* of the main thread, within the steps */
 	uint32_t name;    /* the function that has most of total_ns; id */
 	int64_t name_ns;
+	uint32_t main_name; /* of main_ns, if that is above 0 */
+	int64_t main_name_ns;
 };
 
 struct python_thread {

@@ -36,6 +36,7 @@ enum python_work {
 	PYTHON_COMM, /* calls of torch.distributed */
 	PYTHON_COMPILE,
 	PYTHON_GC,
+	PYTHON_WAITING, /* for time, a lock, a queue, a file: by tsi_is_idle_frame(), not here */
 	PYTHON_STALL_COUNT,
 	/* The work itself. */
 	PYTHON_FORWARD = PYTHON_STALL_COUNT,
