@@ -202,6 +202,17 @@ void tsi_rule_advice(struct rule_context *ctx, const char *advice)
 	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, advice);
 }
 
+void tsi_rule_advice_print(struct rule_context *ctx, const char *format, ...)
+{
+	va_list args;
+
+	ctx->printed_advice[0] = '\0';
+	va_start(args, format);
+	append(ctx->printed_advice, sizeof(ctx->printed_advice), format, args);
+	va_end(args);
+	tsi_rule_advice(ctx, ctx->printed_advice);
+}
+
 void tsi_rule_advice_for(struct rule_context *ctx, enum advice_user user, const char *advice)
 {
 	assert(ctx->has_fired);

@@ -31,6 +31,7 @@ struct rule_context {
 	char title[RULE_TITLE_CHARS];
 	char detail[RULE_DETAIL_CHARS];
 	const char *advice[ADVICE_USER_COUNT]; /* but training's may be NULL */
+	char printed_advice[RULE_DETAIL_CHARS];
 	enum rule_cause merged_with;
 	bool is_merged_under;  /* findings of that cause speak for this one */
 	enum rule_cause after; /* where is_after: a finding of that cause stands before this one */

@@ -125,7 +125,8 @@ static enum advice_user who_asks(const struct tscope_analysis *analysis)
 
 static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_context *ctx)
 {
-	const char *advice = ctx->advice[who_asks(ctx->analysis)];
+	const char *chosen = ctx->advice[who_asks(ctx->analysis)];
+	const char *advice = chosen ? chosen : ctx->advice[ADVICE_TRAINING];
 	enum rule_cause kin = serving_kin(diagnosis, ctx->merged_with, ctx->rule->is_summary);
 	struct kept *kept = &diagnosis->findings[diagnosis->finding_count++];
 
@@ -146,7 +147,9 @@ static void keep_finding(struct tscope_diagnosis *diagnosis, const struct rule_c
 		.severity = ctx->severity,
 		.title = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->title)),
 		.detail = tsi_arena_copy(&diagnosis->arena, tsi_str_of(ctx->detail)),
-		.advice = advice ? advice : ctx->advice[ADVICE_TRAINING],
+		.advice = advice == ctx->printed_advice
+				  ? tsi_arena_copy(&diagnosis->arena, tsi_str_of(advice))
+				  : advice,
 		.cause = tsi_cause_name(ctx->cause),
 		.confidence = ctx->confidence,
 		.is_gain_in_title = ctx->rule->is_gain_in_title,

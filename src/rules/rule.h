@@ -133,6 +133,9 @@ void tsi_rule_detail(struct rule_context *ctx, const char *format, ...);
 void tsi_rule_advice(struct rule_context *ctx, const char *advice);
 /* As above, but instead of one alone; where there is none, training's serves all. */
 void tsi_rule_advice_for(struct rule_context *ctx, enum advice_user user, const char *advice);
+/* As tsi_rule_advice(), of what the facts say. */
+TSI_PRINTF(2, 3)
+void tsi_rule_advice_print(struct rule_context *ctx, const char *format, ...);
 /* Adds to the evidence, unless the fact is absent. */
 void tsi_rule_evidence(struct rule_context *ctx, const char *fact);
 /* Claims time of the mean step that mending this would win back; up to MAX_CLAIMS of them. */

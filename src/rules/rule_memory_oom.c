@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MEMORY.OOM: a request for device memory failed. A snapshot shows what was free then, and in which
- * pieces, so the advice is what would have let the request succeed; traces and statistics only
- * count failures.
+ * MEMORY.OOM: a request for device memory failed. A snapshot shows what was free then, in which
+ * pieces, and what the rest was for, so the advice is what would have let the request succeed;
+ * traces and statistics only count failures.
  */
 #include "rules/rule.h"
 
@@ -11,6 +11,7 @@
 
 #include "analyze/memory/site_words.h"
 #include "base/scaled_text.h"
+#include "rules/live_memory.h"
 
 static struct scaled_text size(const struct rule_context *ctx, const char *fact)
 {
@@ -22,40 +23,50 @@ static bool has_cause(const struct rule_context *ctx, const char *cause)
 	return strcmp(tsi_rule_text(ctx, "snapshot.oom_cause"), cause) == 0;
 }
 
-/* Advice by what expandable segments would have achieved. */
-static const char *advice_for(const struct rule_context *ctx)
+/*
+ * Advice by what expandable segments would have achieved, and by what fills the memory, which is
+ * put between.
+ */
+static void advise(struct rule_context *ctx)
 {
 	static const struct {
-		const char *helps, *advice;
+		const char *helps, *before, *behind;
 	} advices[] = {
 		{ "likely",
 		  "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: the free pages would "
-		  "probably have held the request; a smaller peak gives room for more" },
-		{ "perhaps", "try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, the free pages "
-			     "may suffice; be ready to lower the peak too: activation "
-			     "checkpointing, a smaller micro-batch" },
-		{ "hardly",
-		  "lower the peak: activation checkpointing, a smaller micro-batch, sharded "
-		  "optimizer state; what is free lies in holes smaller than a page, so that "
-		  "expandable segments alone would not do" },
-		{ "no", "lower the peak by at least that much: activation checkpointing, a smaller "
-			"micro-batch, sharded or offloaded optimizer state; no setting of the "
-			"allocator would have let this pass" },
-		{ "in_use",
-		  "lower the peak: activation checkpointing, a smaller micro-batch, sharded "
-		  "or offloaded optimizer state; expandable segments are in use already" },
+		  "probably have held the request; for more room lower the peak",
+		  "" },
+		{ "perhaps",
+		  "try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, the free pages may "
+		  "suffice; be ready to lower the peak, too",
+		  "" },
+		{ "hardly", "lower the peak",
+		  "; what is free lies in holes smaller than a page, so that expandable segments "
+		  "alone would not do" },
+		{ "no", "lower the peak",
+		  "; no setting of the allocator would have let this pass" },
+		{ "in_use", "lower the peak", "; expandable segments are in use already" },
+		{ "", "lower the peak", "" },
 	};
 	const char *helps = tsi_rule_text(ctx, "snapshot.oom_expandable_segments");
+	int64_t short_bytes = tsi_rule_int(ctx, "snapshot.oom_shortfall_bytes");
+	const struct memory_advice less = tsi_memory_advice(ctx);
 
-	if (has_cause(ctx, "limit"))
-		return "raise the limit of the process "
-		       "(torch.cuda.set_per_process_memory_fraction),"
-		       " or lower the peak to fit below it; where no limit is set, another process "
-		       "held the memory a moment before: give each its share";
+	if (has_cause(ctx, "limit")) {
+		tsi_rule_advice(ctx, "raise the limit of the process "
+				     "(torch.cuda.set_per_process_memory_fraction),"
+				     " or lower the peak to fit below it; where no limit is set, "
+				     "another process "
+				     "held the memory a moment before: give each its share");
+		return;
+	}
 	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++)
 		if (strcmp(helps, advices[i].helps) == 0)
-			return advices[i].advice;
-	return NULL;
+			tsi_rule_advice_print(ctx, "%s%s%s%s%s", advices[i].before,
+					      short_bytes > 0 ? " by at least " : "",
+					      short_bytes > 0 ? tsi_size_text(short_bytes).chars
+							      : "",
+					      less.chars, advices[i].behind);
 }
 
 /* Enough was free, in pieces. */
@@ -107,7 +118,6 @@ static void describe_snapshot(struct rule_context *ctx)
 		"snapshot.oom_live_bytes",
 		"snapshot.oom_reserved_bytes",
 	};
-	const char *advice = advice_for(ctx);
 	int64_t count = tsi_rule_int(ctx, "snapshot.oom_count");
 
 	if (tsi_rule_has(ctx, "snapshot.oom_device_free_bytes"))
@@ -122,8 +132,8 @@ static void describe_snapshot(struct rule_context *ctx)
 	if (count > 1)
 		tsi_rule_detail(ctx, "the last of %" PRId64 " requests that failed", count);
 	describe_why(ctx);
-	if (advice)
-		tsi_rule_advice(ctx, advice);
+	tsi_describe_live(ctx);
+	advise(ctx);
 	for (size_t i = 0; i < TSI_COUNT_OF(evidence); i++)
 		tsi_rule_evidence(ctx, evidence[i]);
 }

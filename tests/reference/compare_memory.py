@@ -128,6 +128,13 @@ def oom_row(number, one):
     return {"device": int(number), "time_ns": to_ns(one["time_us"]), **row}
 
 
+def last_oom_device(found):
+    """Of the request that failed last; None where none did."""
+    last = [(device["ooms"][-1]["time_us"] or 0, int(number), number)
+            for number, device in found["devices"].items() if device["ooms"]]
+    return max(last)[2] if last else None
+
+
 def expected_tables(found):
     """Table → {key: row}."""
     tables = {name: {key: {n: row[n] for n in TOTALS + COUNTS} for key, row in found[name].items()}
@@ -138,7 +145,7 @@ def expected_tables(found):
                                 "requested_bytes", "inactive_bytes", "largest_free_bytes",
                                 "block_count")}
         for one in found["segments"]}
-    tables.update(actions={}, curves={}, sites={}, by_role={}, ooms={})
+    tables.update(actions={}, curves={}, sites={}, by_role={}, oom_by_role={}, ooms={})
     for number, device in found["devices"].items():
         for action, count in device["actions"].items():
             tables["actions"][int(number), action] = {"count": count}
@@ -152,13 +159,17 @@ def expected_tables(found):
             tables["by_role"][int(number), role] = one
         for one in device["ooms"]:
             tables["ooms"][int(number), one["index"]] = oom_row(number, one)
+    number = last_oom_device(found)
+    for role, one in found["devices"][number]["oom_by_role"].items() if number else ():
+        tables["oom_by_role"][int(number), role] = one
     return tables
 
 
 KEYS = {"by_device": ("device",), "by_pool": ("pool",), "by_stream": ("stream",),
         "by_pool_id": ("pool_id",), "by_kind": ("kind",), "segments": ("device", "address"),
         "actions": ("device", "action"), "curves": ("device", "curve"),
-        "sites": ("device", "site"), "by_role": ("device", "role"), "ooms": ("device", "index")}
+        "sites": ("device", "site"), "by_role": ("device", "role"),
+        "oom_by_role": ("device", "role"), "ooms": ("device", "index")}
 
 
 def keyed(rows, names):

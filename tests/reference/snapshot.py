@@ -392,6 +392,11 @@ class Device:
                 parts["earlier" if is_earlier else role].append(block)
         return {role: self.role_row(blocks) for role, blocks in parts.items()}
 
+    def oom_by_role(self):
+        """Of the last request that failed."""
+        failed = [i for i, entry in enumerate(self.entries) if entry["action"] == "oom"]
+        return self.by_role(failed[-1]) if failed else {}
+
     def role_row(self, blocks):
         sites, files = self.by_site(blocks), collections.Counter()
         for one in sites:
@@ -475,7 +480,7 @@ class Device:
                 "live_at_end": self.live(len(self.entries) - 1),
                 "by_role": self.by_role(self.timeline["active"]["peak_index"]),
                 "never_freed": self.never_freed(), "lifetimes": self.lifetimes(),
-                "churn": self.churn(), "ooms": self.ooms()}
+                "churn": self.churn(), "ooms": self.ooms(), "oom_by_role": self.oom_by_role()}
 
 
 # ---- the layout at some entry ---------------------------------------------------------------

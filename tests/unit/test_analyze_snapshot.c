@@ -129,6 +129,12 @@ TEST(tables_of_the_window)
 	check_table(a, "snapshot.by_role: device role bytes count site site_bytes file file_bytes",
 		    "0 forward 14000000 2 model.py:7:forward 14000000 model.py 14000000\n"
 		    "0 parameter 4000000 1 model.py:3:__init__ 4000000 model.py 4000000\n");
+	/* When the request failed, d was there instead of b. */
+	check_table(a,
+		    "snapshot.oom_by_role: device role bytes count site site_bytes file file_bytes",
+		    "0 forward 8000000 1 model.py:7:forward 8000000 model.py 8000000\n"
+		    "0 optimizer 5000000 1 train.py:20:main 5000000 train.py 5000000\n"
+		    "0 parameter 4000000 1 model.py:3:__init__ 4000000 model.py 4000000\n");
 }
 
 TEST(sites)

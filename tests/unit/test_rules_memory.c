@@ -61,6 +61,15 @@
 	"host_memory.peak_bytes " peak_bytes "\n"
 #define GROWN_AT "host_memory.by_growth site=/home/u/train.py:41:step growth_bytes=104857600\n"
 
+/* Of 10 GiB that were live then. */
+#define LIVE_THEN "snapshot.oom_live_bytes 10737418240\n"
+#define ROLE(role, bytes, more) "snapshot.oom_by_role role=" role " bytes=" bytes " " more "\n"
+#define SHORT OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n" LIVE_THEN
+#define FORWARD                                                                                    \
+	ROLE("forward", "6442450944",                                                              \
+	     "site=/u/model.py:40:forward site_bytes=2147483648 file=/u/model.py "                 \
+	     "file_bytes=6442450944")
+
 static const struct rule_case cases[] = {
 	/* 6 of 10 GiB on a device of 12: 0.4 is idle, 0.83 of it taken. */
 	{ "MEMORY.FRAGMENTATION", FIRES,
@@ -371,6 +380,24 @@ static const struct rule_case cases[] = {
 	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n", NULL,
 	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
 	  "all free memory were in one piece)" },
+	{ "MEMORY.OOM", FIRES, SHORT FORWARD, NULL,
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
+	  "all free memory were in one piece; 10.0 GiB was live; 60 % of it is allocated in "
+	  "forward, 2.00 GiB by model.py:40:forward)" },
+	/* What was there before says nothing: the next role, too. */
+	{ "MEMORY.OOM", FIRES,
+	  SHORT ROLE("earlier", "6442450944", "site='' site_bytes=6442450944")
+		  ROLE("other", "3221225472",
+		       "site=/u/a.py:1:f site_bytes=1073741824 file=/u/a.py "
+		       "file_bytes=3221225472") ROLE("forward", "1073741824", ""),
+	  NULL,
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
+	  "all free memory were in one piece; 10.0 GiB was live; 60 % of it was allocated before "
+	  "the first recorded entry; 30 % of it is allocated in a.py)" },
+	{ "MEMORY.OOM", FIRES, SHORT "! snapshot.oom_live_bytes entries are missing\n" FORWARD,
+	  NULL,
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
+	  "all free memory were in one piece)" },
 	/* A piece of the default pool that would do: it was for another pool. */
 	{ "MEMORY.OOM", FIRES,
 	  OOM("0", "fragmentation", "perhaps") "snapshot.oom_free_bytes 734003200\n"
@@ -419,6 +446,57 @@ static const struct advice_case advices[] = {
 	{ "MEMORY.OOM", OOM("0", "shortage", "no"), "no setting of the allocator" },
 	{ "MEMORY.OOM", OOM("0", "shortage", "in_use"), "in use already" },
 	{ "MEMORY.OOM", "memory.oom_count 1\n", "where enough was free in pieces" },
+	/* What would lower the peak is what fills the memory. */
+	{ "MEMORY.OOM", SHORT,
+	  "lower the peak by at least 100 MiB: activation checkpointing, a smaller micro-batch, "
+	  "sharded or offloaded optimizer state; no setting" },
+	{ "MEMORY.OOM", SHORT FORWARD,
+	  "by at least 100 MiB: a smaller batch, activation checkpointing where it trains, "
+	  "torch.inference_mode() where it does not; no setting" },
+	{ "MEMORY.OOM", SHORT FORWARD ROLE("optimizer", "2147483648", ""),
+	  "by at least 100 MiB: activation checkpointing, a smaller micro-batch; no setting" },
+	{ "MEMORY.OOM", SHORT FORWARD ROLE("optimizer", "2684354560", ""),
+	  "a smaller micro-batch; optimizer state sharded over ranks (ZeRO, FSDP), in 8 bits or "
+	  "offloaded to the host; no setting" },
+	/* It was training at the peak. */
+	{ "MEMORY.OOM", SHORT FORWARD "snapshot.by_role role=backward bytes=1\n",
+	  ": activation checkpointing, a smaller micro-batch; no setting" },
+	{ "MEMORY.OOM", SHORT FORWARD ROLE("kv_cache", "1073741824", ""),
+	  ": fewer tokens at once (vLLM: max_num_batched_tokens, SGLang: chunked_prefill_size); " },
+	{ "MEMORY.OOM",
+	  SHORT ROLE("kv_cache", "9663676416", "site=/p/vllm/worker/cache_engine.py:8:f"),
+	  ": a smaller KV cache (gpu_memory_utilization); " },
+	{ "MEMORY.OOM",
+	  SHORT ROLE("kv_cache", "9663676416", "site=/p/mem_cache/memory_pool.py:8:f"),
+	  ": a smaller KV cache (mem_fraction_static); " },
+	{ "MEMORY.OOM",
+	  SHORT ROLE("kv_cache", "9663676416", "site=/p/transformers/cache_utils.py:8:f"),
+	  ": a KV cache that is quantized or offloaded to the host, fewer or shorter" },
+	{ "MEMORY.OOM", SHORT ROLE("kv_cache", "9663676416", "site=/p/own.py:8:f"),
+	  "fewer or shorter sequences, or less memory reserved for it; " },
+	{ "MEMORY.OOM", SHORT ROLE("parameter", "9663676416", ""),
+	  ": parameters in lower precision (bfloat16, quantized) or sharded over more devices; " },
+	{ "MEMORY.OOM",
+	  SHORT ROLE("parameter", "9663676416", "") ROLE("backward", "1073741824", ""),
+	  ": parameters sharded over ranks (FSDP, ZeRO-3) or, where they are frozen, quantized; " },
+	{ "MEMORY.OOM", SHORT ROLE("backward", "9663676416", "site=??:0:MmBackward0::apply(x)"),
+	  ": a smaller micro-batch, gradients of parameters sharded over ranks (ZeRO-2, FSDP); " },
+	{ "MEMORY.OOM",
+	  SHORT ROLE("backward", "9663676416", "site=??:0:torch::autograd::AccumulateGrad::apply"),
+	  ": gradients sharded over ranks (ZeRO-2, FSDP); " },
+	{ "MEMORY.OOM", SHORT ROLE("communication", "9663676416", ""),
+	  ": with DDP gradient_as_bucket_view=True, with FSDP smaller wrapped modules" },
+	{ "MEMORY.OOM", SHORT ROLE("other", "9663676416", "site=/u/a.py:1:f site_bytes=9663676416"),
+	  ": what a.py:1:f allocates: free it sooner, keep it on the host or make it smaller; " },
+	{ "MEMORY.OOM", SHORT ROLE("earlier", "9663676416", ""),
+	  "by at least 100 MiB; 90 % of what was live was allocated before the first recorded "
+	  "entry: _record_memory_history() before the model is built would show what it is for" },
+	{ "MEMORY.OOM", SHORT ROLE("unknown", "9663676416", ""), "context=\"all\"" },
+	/* 512 MiB asked for. */
+	{ "MEMORY.OOM",
+	  OOM("0", "shortage", "no") "snapshot.oom_live_bytes 536870911\n"
+				     "snapshot.oom_site /u/model.py:41:attend\n" FORWARD,
+	  ": split what model.py:41:attend asks for into chunks, since that alone is more" },
 	/* What is in use already is not advised. */
 	{ "MEMORY.FRAGMENTATION", HELD("67108864", "134217728"),
 	  "set PYTORCH_CUDA_ALLOC_CONF=exp" },

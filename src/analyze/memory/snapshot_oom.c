@@ -393,6 +393,7 @@ static void put_last(const struct snapshot_view *view, struct fact_sheet *out,
 		tsi_fact_doubt(out, SNAPSHOT_OOM_LIVE_BYTES, c.doubt);
 	tsi_fact_text(out, SNAPSHOT_OOM_SITE, site_of(view, out, oom->stack).text);
 	put_layout(out, &c);
+	tsi_snapshot_put_oom_roles(view, out, row->device, oom->index);
 }
 
 /* ---- putting it together ------------------------------------------------------------------ */

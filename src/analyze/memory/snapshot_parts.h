@@ -112,6 +112,8 @@ enum snapshot_fact { SNAPSHOT_FACTS(TSI_FACT_ID) SNAPSHOT_FACT_COUNT };
 	  "what the largest sites held over time, as a sketch")                                    \
 	X(SNAPSHOT_SITES, "sites", sites_columns, "allocation sites, by bytes at the peak")        \
 	X(SNAPSHOT_OOMS, "ooms", ooms_columns, "requests that failed")                             \
+	X(SNAPSHOT_OOM_BY_ROLE, "oom_by_role", role_columns,                                       \
+	  "what was live when the last request failed, by role")                                   \
 	X(SNAPSHOT_OOM_REMEDIES, "oom_remedies", remedies_columns,                                 \
 	  "what would have let them pass")                                                         \
 	X(SNAPSHOT_GROWTH, "growth", growth_columns, "sites against the earlier snapshot")
@@ -203,7 +205,7 @@ enum site_timeline_column { SITE_TIMELINE_COLUMNS(TSI_FACT_ID) };
 	X(ROLE_ROLE, "role", TEXT,                                                                 \
 	  "use, by the stack: parameter, optimizer, backward, forward, kv_cache, communication, "  \
 	  "other; unknown: no stack was taken; earlier: none, before the first entry")             \
-	X(ROLE_BYTES, "bytes", BYTES, "live at the peak")                                          \
+	X(ROLE_BYTES, "bytes", BYTES, "live then")                                                 \
 	X(ROLE_NUMBER, "count", COUNT, "blocks of these")                                          \
 	X(ROLE_SITE, "site", TEXT, "site with most of these bytes, as in sites")                   \
 	X(ROLE_SITE_BYTES, "site_bytes", BYTES, "of these, at that site")                          \
@@ -300,6 +302,9 @@ void tsi_snapshot_put_sites(const struct snapshot_view *view, struct fact_sheet 
 /* Writes the history of a device's sites, the largest at its peak first. */
 void tsi_snapshot_put_site_history(const struct snapshot_view *view, struct fact_sheet *out,
 				   uint32_t device, const uint32_t *sites, size_t count);
+/* Writes what was live after an entry, by role: that of the request that failed. */
+void tsi_snapshot_put_oom_roles(const struct snapshot_view *view, struct fact_sheet *out,
+				uint32_t device, int64_t index);
 void tsi_snapshot_put_ooms(const struct snapshot_view *view, struct fact_sheet *out);
 void tsi_snapshot_put_growth(const struct snapshot_view *view, struct fact_sheet *out);
 

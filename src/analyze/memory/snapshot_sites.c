@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Who asked for memory: lives of a snapshot by the site of their stack, for each device, and what
- * was live at the peak by role.
+ * was live at the peak by role, and when a request failed.
  */
 #include "analyze/memory/snapshot_parts.h"
 
@@ -24,7 +24,7 @@ struct site_sum {
 	struct str text;
 	uint32_t site;
 	struct amount at_peak, at_end, never_freed, allocated;
-	struct amount by_role[ROLE_COUNT]; /* at the peak */
+	struct amount by_role[ROLE_COUNT]; /* at the moment that is looked at, the peak mostly */
 	int64_t freed_count;
 	int64_t lived_us, longest_us;
 	int64_t lived_entries, longest_entries;
@@ -70,11 +70,17 @@ static size_t role_of(const struct snapshot_view *view, uint32_t device,
 										   : role;
 }
 
+static void add_to_role(const struct snapshot_view *view, uint32_t device, struct site_sum *sum,
+			const struct snapshot_life *life)
+{
+	add_amount(&sum->by_role[role_of(view, device, life)], life->requested_bytes);
+}
+
 static void add_to_peak(const struct snapshot_view *view, uint32_t device, struct site_sum *sum,
 			const struct snapshot_life *life)
 {
 	add_amount(&sum->at_peak, life->requested_bytes);
-	add_amount(&sum->by_role[role_of(view, device, life)], life->requested_bytes);
+	add_to_role(view, device, sum, life);
 }
 
 static void add_life(struct site_sum *sum, const struct snapshot_life *life)
@@ -183,7 +189,7 @@ static void put_sum(const struct snapshot_view *view, struct fact_sheet *out, ui
 
 /* ---- roles -------------------------------------------------------------------------------- */
 
-/* Memory of a role at the peak, and where most of it was allocated. */
+/* Memory of a role at that moment, and where most of it was allocated. */
 struct role_sum {
 	const char *name;
 	struct amount live;
@@ -244,10 +250,10 @@ static int by_live_bytes(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static void put_role(const struct snapshot_view *view, struct fact_sheet *out, uint32_t device,
-		     const struct role_sum *sum)
+static void put_role(const struct snapshot_view *view, struct fact_sheet *out,
+		     enum snapshot_table table, uint32_t device, const struct role_sum *sum)
 {
-	struct tscope_value *cells = tsi_table_row(out, SNAPSHOT_BY_ROLE);
+	struct tscope_value *cells = tsi_table_row(out, table);
 
 	cells[ROLE_DEVICE] = tsi_int(view->snapshot->devices[device].ordinal);
 	cells[ROLE_ROLE] = tsi_text(sum->name);
@@ -260,10 +266,12 @@ static void put_role(const struct snapshot_view *view, struct fact_sheet *out, u
 }
 
 static void put_roles(const struct snapshot_view *view, struct site_sums *sums,
-		      struct fact_sheet *out, uint32_t device)
+		      struct fact_sheet *out, enum snapshot_table table, uint32_t device)
 {
 	struct role_sum roles[ROLE_COUNT];
 
+	for (size_t i = 0; i < sums->count; i++)
+		sums->rows[i].text = tsi_stack_site_text(view->sites, sums->rows[i].site);
 	if (sums->count)
 		qsort(sums->rows, sums->count, sizeof(*sums->rows), by_text);
 	for (size_t i = 0; i < ROLE_COUNT; i++)
@@ -271,7 +279,24 @@ static void put_roles(const struct snapshot_view *view, struct site_sums *sums,
 	qsort(roles, ROLE_COUNT, sizeof(*roles), by_live_bytes);
 	for (size_t i = 0; i < ROLE_COUNT; i++)
 		if (roles[i].live.count)
-			put_role(view, out, device, &roles[i]);
+			put_role(view, out, table, device, &roles[i]);
+}
+
+void tsi_snapshot_put_oom_roles(const struct snapshot_view *view, struct fact_sheet *out,
+				uint32_t device, int64_t index)
+{
+	const struct snapshot_replay *replay = &view->replays[device];
+	struct site_sums sums = { .arena = tsi_sheet_scratch(out) };
+
+	for (size_t i = 0; i < replay->life_count; i++) {
+		if (!tsi_is_live(&replay->lives[i], index))
+			continue;
+		struct site_sum *sum = find_sum(&sums, view->sites, replay->lives[i].stack);
+		if (!sum)
+			return;
+		add_to_role(view, device, sum, &replay->lives[i]);
+	}
+	put_roles(view, &sums, out, SNAPSHOT_OOM_BY_ROLE, device);
 }
 
 /* ---- a device ----------------------------------------------------------------------------- */
@@ -304,9 +329,7 @@ static void put_device(const struct snapshot_view *view, struct site_sums *sums,
 			add_to_peak(view, device, sum, &replay->lives[i]);
 		add_life(sum, &replay->lives[i]);
 	}
-	for (size_t i = 0; i < sums->count; i++)
-		sums->rows[i].text = tsi_stack_site_text(view->sites, sums->rows[i].site);
-	put_roles(view, sums, out, device);
+	put_roles(view, sums, out, SNAPSHOT_BY_ROLE, device);
 	if (sums->count)
 		qsort(sums->rows, sums->count, sizeof(*sums->rows), by_bytes);
 	for (size_t i = 0; i < sums->count; i++)

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "rules/live_memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/memory/site_words.h"
+#include "base/scaled_text.h"
+#include "model/memory/stack_site.h"
+
+/* Share of what was live from which a second role has advice, and a site is named. */
+#define ROLE_SHARE 0.25
+#define SITE_SHARE 0.1
+
+enum { MAX_ADVISED = 2 };
+
+static const char roles[] = "snapshot.oom_by_role";
+
+/* A role of those that were live, with the site that holds most. */
+struct live_role {
+	const char *role, *path; /* that of the site */
+	struct str site, file;   /* in words */
+	double ratio;            /* of all that was live */
+	double site_ratio, file_ratio;
+};
+
+static double ratio_of(const struct rule_context *ctx, size_t row, const char *column)
+{
+	return tsi_rule_cell_real(ctx, roles, row, column) /
+	       tsi_rule_real(ctx, "snapshot.oom_live_bytes");
+}
+
+static struct live_role get_role(const struct rule_context *ctx, size_t row)
+{
+	const char *site = tsi_rule_cell_text(ctx, roles, row, "site");
+	const char *file = tsi_rule_cell_text(ctx, roles, row, "file");
+
+	return (struct live_role){
+		.role = tsi_rule_cell_text(ctx, roles, row, "role"),
+		.path = site,
+		.site = tsi_site_words(site),
+		.file = tsi_stack_file_name(tsi_str_of(file)),
+		.ratio = ratio_of(ctx, row, "bytes"),
+		.site_ratio = ratio_of(ctx, row, "site_bytes"),
+		.file_ratio = ratio_of(ctx, row, "file_bytes"),
+	};
+}
+
+static bool is_role(const struct live_role *role, const char *name)
+{
+	return strcmp(role->role, name) == 0;
+}
+
+/* Roles say what was live: some are known, and no entry is missing. */
+static bool knows_live(const struct rule_context *ctx)
+{
+	return tsi_rule_rows(ctx, roles) > 0 && tsi_rule_has(ctx, "snapshot.oom_live_bytes") &&
+	       tsi_rule_int(ctx, "snapshot.oom_live_bytes") > 0 &&
+	       !tsi_rule_doubt(ctx, "snapshot.oom_live_bytes");
+}
+
+/* ---- what to do about a role ---- */
+
+/* The work of the process, as far as the roles of its memory say it. */
+enum work { WORK_UNKNOWN, WORK_TRAINING, WORK_SERVING };
+
+static bool has_role(const struct rule_context *ctx, const char *table, const char *name)
+{
+	for (size_t row = 0; row < tsi_rule_rows(ctx, table); row++)
+		if (strcmp(tsi_rule_cell_text(ctx, table, row, "role"), name) == 0)
+			return true;
+	return false;
+}
+
+static enum work get_work(const struct rule_context *ctx)
+{
+	static const struct {
+		const char *role;
+		enum work work;
+	} signs[] = {
+		{ "backward", WORK_TRAINING },
+		{ "optimizer", WORK_TRAINING },
+		{ "kv_cache", WORK_SERVING },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(signs); i++)
+		if (has_role(ctx, roles, signs[i].role) ||
+		    has_role(ctx, "snapshot.by_role", signs[i].role))
+			return signs[i].work;
+	return WORK_UNKNOWN;
+}
+
+/* Options have names of their own in each engine; it shows in the path of the site. */
+static const char *advise_kv_cache(const struct live_role *role)
+{
+	static const struct {
+		const char *part, *advice;
+	} engines[] = {
+		{ "vllm", "a smaller KV cache (gpu_memory_utilization)" },
+		{ "mem_cache/memory_pool.py", "a smaller KV cache (mem_fraction_static)" },
+		{ "transformers",
+		  "a KV cache that is quantized or offloaded to the host, fewer or shorter "
+		  "sequences at once" },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(engines); i++)
+		if (strstr(role->path, engines[i].part))
+			return engines[i].advice;
+	return "a smaller KV cache: fewer or shorter sequences, or less memory reserved for it";
+}
+
+static const char *advise_forward(enum work work)
+{
+	if (work == WORK_TRAINING)
+		return "activation checkpointing, a smaller micro-batch";
+	if (work == WORK_SERVING)
+		return "fewer tokens at once (vLLM: max_num_batched_tokens, SGLang: "
+		       "chunked_prefill_size)";
+	return "a smaller batch, activation checkpointing where it trains, "
+	       "torch.inference_mode() where it does not";
+}
+
+static const char *advise_parameters(enum work work)
+{
+	if (work == WORK_TRAINING)
+		return "parameters sharded over ranks (FSDP, ZeRO-3) or, where they are frozen, "
+		       "quantized";
+	return "parameters in lower precision (bfloat16, quantized) or sharded over more devices";
+}
+
+/* Gradients of parameters are as large as these, whatever the batch. */
+static const char *advise_backward(const struct live_role *role)
+{
+	if (tsi_str_is(role->site, "AccumulateGrad"))
+		return "gradients sharded over ranks (ZeRO-2, FSDP)";
+	return "a smaller micro-batch, gradients of parameters sharded over ranks (ZeRO-2, FSDP)";
+}
+
+/* NULL of what only the site describes. */
+static const char *advise(const struct live_role *role, enum work work)
+{
+	if (is_role(role, "forward"))
+		return advise_forward(work);
+	if (is_role(role, "parameter"))
+		return advise_parameters(work);
+	if (is_role(role, "backward"))
+		return advise_backward(role);
+	if (is_role(role, "kv_cache"))
+		return advise_kv_cache(role);
+	if (is_role(role, "optimizer"))
+		return "optimizer state sharded over ranks (ZeRO, FSDP), in 8 bits or offloaded "
+		       "to the host";
+	/* DDP's buckets are as large as all gradients, however many there are. */
+	if (is_role(role, "communication"))
+		return "with DDP gradient_as_bucket_view=True, with FSDP smaller wrapped modules "
+		       "that are resharded after forward";
+	return NULL;
+}
+
+TSI_PRINTF(2, 3)
+static void append(struct memory_advice *advice, const char *format, ...)
+{
+	size_t length = strlen(advice->chars);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(advice->chars + length, sizeof(advice->chars) - length, format, args);
+	va_end(args);
+}
+
+static void append_role(struct memory_advice *advice, const struct live_role *role, enum work work)
+{
+	const char *text = advise(role, work);
+	struct str place = role->file_ratio > role->site_ratio ? role->file : role->site;
+
+	append(advice, "%s", *advice->chars == '\0' ? ": " : "; ");
+	if (text)
+		append(advice, "%s", text);
+	else
+		append(advice,
+		       "what %.*s allocates: free it sooner, keep it on the host or make it "
+		       "smaller",
+		       TSI_QUOTE(place));
+}
+
+/* How the next snapshot would say what the memory is for. */
+static void append_unknown(struct memory_advice *advice, const struct live_role *role)
+{
+	append(advice, "; %.0f %% of what was live %s: %s would show what it is for",
+	       100 * role->ratio, tsi_role_sentence(role->role),
+	       is_role(role, "earlier")
+		       ? "_record_memory_history() before the model is built"
+		       : "_record_memory_history(context=\"all\", stacks=\"all\")");
+}
+
+static struct memory_advice advise_by_role(const struct rule_context *ctx)
+{
+	struct memory_advice advice = { "" };
+	struct live_role unknown = { .role = NULL };
+	enum work work = get_work(ctx);
+	size_t advised = 0;
+
+	for (size_t row = 0; row < tsi_rule_rows(ctx, roles) && advised < MAX_ADVISED; row++) {
+		struct live_role role = get_role(ctx, row);
+
+		if (row > 0 && role.ratio < ROLE_SHARE)
+			break;
+		if (tsi_is_role_unknown(role.role)) {
+			unknown = unknown.role ? unknown : role;
+			continue;
+		}
+		append_role(&advice, &role, work);
+		advised++;
+	}
+	if (unknown.role)
+		append_unknown(&advice, &unknown);
+	return advice;
+}
+
+struct memory_advice tsi_memory_advice(const struct rule_context *ctx)
+{
+	struct memory_advice advice = { "" };
+	struct str site = tsi_site_words(tsi_rule_text(ctx, "snapshot.oom_site"));
+
+	site = site.length ? site : TSI_STR("the request");
+	if (!knows_live(ctx))
+		append(&advice, ": activation checkpointing, a smaller micro-batch, sharded or "
+				"offloaded optimizer state");
+	else if (tsi_rule_int(ctx, "snapshot.oom_size_bytes") <=
+		 tsi_rule_int(ctx, "snapshot.oom_live_bytes"))
+		return advise_by_role(ctx);
+	else
+		append(&advice,
+		       ": split what %.*s asks for into chunks, since that alone is more than all "
+		       "that was live",
+		       TSI_QUOTE(site));
+	return advice;
+}
+
+/* ---- what was live ---- */
+
+/* "is allocated in forward, 4.39 GiB by model.py:40:forward" */
+static void describe_role(struct rule_context *ctx, const struct live_role *role)
+{
+	const char *sentence = tsi_role_sentence(role->role);
+	double live_bytes = tsi_rule_real(ctx, "snapshot.oom_live_bytes");
+
+	if (!sentence && role->file_ratio > role->site_ratio)
+		tsi_rule_detail(ctx, "%.0f %% of it is allocated in %.*s", 100 * role->file_ratio,
+				TSI_QUOTE(role->file));
+	else if (!sentence)
+		tsi_rule_detail(ctx, "%.0f %% of it is allocated by %.*s", 100 * role->site_ratio,
+				TSI_QUOTE(role->site));
+	else if (role->site.length && role->site_ratio >= SITE_SHARE)
+		tsi_rule_detail(ctx, "%.0f %% of it %s, %s by %.*s", 100 * role->ratio, sentence,
+				tsi_scaled_text(role->site_ratio * live_bytes, QUANTITY_SIZE).chars,
+				TSI_QUOTE(role->site));
+	else
+		tsi_rule_detail(ctx, "%.0f %% of it %s", 100 * role->ratio, sentence);
+}
+
+void tsi_describe_live(struct rule_context *ctx)
+{
+	if (!knows_live(ctx))
+		return;
+	tsi_rule_detail(
+		ctx, "%s was live",
+		tsi_scaled_text(tsi_rule_real(ctx, "snapshot.oom_live_bytes"), QUANTITY_SIZE)
+			.chars);
+	for (size_t row = 0; row < tsi_rule_rows(ctx, roles); row++) {
+		struct live_role role = get_role(ctx, row);
+
+		if (row > 0 && role.ratio < ROLE_SHARE)
+			return;
+		describe_role(ctx, &role);
+		if (!tsi_is_role_unknown(role.role))
+			return;
+	}
+}
