@@ -7,6 +7,7 @@
 #include "rules/rule.h"
 
 #include "base/scaled_text.h"
+#include "rules/private_pools.h"
 
 /* Requests that failed, or flushed the cache. */
 static bool has_failures(const struct rule_context *ctx)
@@ -40,11 +41,18 @@ static void evaluate_memory_inactive_split(struct rule_context *ctx)
 {
 	double ratio = tsi_rule_real(ctx, "snapshot.inactive_split_ratio");
 	double bytes = tsi_rule_real(ctx, "snapshot.inactive_split_bytes");
+	double private_bytes = tsi_private_pools(ctx).split_bytes;
 	bool has_failed = has_failures(ctx);
 	bool is_used = !has_failed && is_used_at_peak(ctx);
 	/* Without entries nobody knows whether a request failed. */
 	bool is_harmless = is_used || (!has_failed && tsi_rule_has(ctx, "snapshot.oom_count"));
 
+	/* Private pools share with nobody, however they are cut. */
+	if (private_bytes > 0 && bytes > 0) {
+		double own_bytes = bytes > private_bytes ? bytes - private_bytes : 0;
+		ratio *= own_bytes / bytes;
+		bytes = own_bytes;
+	}
 	if (ratio < tsi_rule_parameter(ctx, "threshold") ||
 	    bytes < tsi_rule_parameter(ctx, "bytes"))
 		return;
@@ -79,7 +87,8 @@ const struct rule tsi_rule_memory_inactive_split = {
 			   "of the reserved memory and at least bytes; high from high on, else "
 			   "med. Low where no request failed or was tried again: where a "
 			   "snapshot's entries say so, or one device's memory was in use at the "
-			   "peak to at least peak of what was reserved at most.",
+			   "peak to at least peak of what was reserved at most. Private pools of "
+			   "one device are left out.",
 		.meaning = "A block that shares its segment with one in use serves requests no "
 			   "larger than itself, and empty_cache() cannot return it to the driver. "
 			   "The job may run out of memory that it holds. At the end of a step much "

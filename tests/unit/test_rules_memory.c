@@ -18,6 +18,9 @@
 	"snapshot.reserved_bytes " reserved_bytes "\n"                                             \
 	"snapshot.peak_allocated_bytes " peak_bytes "\n"                                           \
 	"snapshot.peak_reserved_bytes " reserved_bytes "\n"
+#define POOL(id, free_bytes)                                                                       \
+	"snapshot.by_pool_id pool_id=" id " inactive_bytes=" free_bytes                            \
+	" inactive_split_bytes=" free_bytes "\n"
 #define GREW(bytes, peak_bytes)                                                                    \
 	"snapshot.growth_bytes " bytes "\n"                                                        \
 	"snapshot.peak_allocated_bytes " peak_bytes "\n"
@@ -95,6 +98,32 @@ static const struct rule_case cases[] = {
 	  "at the peak, 2.00 GiB reserved; no request failed: harmless while the device has "
 	  "room)" },
 	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886080"), NULL, "low: 20.0 %" },
+	/* Of 4 GiB idle 3 are of three graphs' own pools: 2 are more than one pool would need. */
+	{ "MEMORY.FRAGMENTATION", FIRES,
+	  HELD("6442450944", "10737418240") POOL("0,0", "1073741824") POOL("1,0", "1073741824")
+		  POOL("2,0", "1073741824") POOL("3,0", "1073741824"),
+	  NULL,
+	  "low: 3 pools of CUDA graphs hold 2.00 GiB that one pool could share (3.00 GiB "
+	  "is free in these pools, for replays of their own graphs; 6.00 GiB allocated at the "
+	  "peak, 10.0 GiB reserved; no request failed: harmless while the device has room)" },
+	/* They share one, or it is a MemPool. */
+	{ "MEMORY.FRAGMENTATION", QUIET,
+	  HELD("6442450944", "10737418240") POOL("0,0", "1073741824") POOL("0,1", "3221225472"),
+	  NULL, "" },
+	{ "MEMORY.FRAGMENTATION", QUIET,
+	  HELD("6442450944", "10737418240") POOL("0,0", "1073741824") POOL("1,0", "3221225472"),
+	  NULL, "" },
+	{ "MEMORY.FRAGMENTATION", FIRES,
+	  HELD("6442450944", "10737418240") POOL("0,0", "3221225472") POOL("0,1", "1073741824"),
+	  NULL,
+	  "low: 30.0 % of the reserved device memory is idle even at the peak (6.00 GiB allocated "
+	  "at the peak, 10.0 GiB reserved; no request failed: harmless while the device has room; "
+	  "another 1.00 GiB is free in private pools, for these alone)" },
+	/* Whose pools these are is not known of two devices. */
+	{ "MEMORY.FRAGMENTATION", FIRES,
+	  HELD("6442450944", "10737418240") POOL("1,0", "2147483648")
+		  POOL("2,0", "2147483648") "snapshot.device_count 2\n",
+	  NULL, "low: 40.0 % of the reserved" },
 	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108864", "83886079"), NULL, "" },
 	/* One byte less than 64 MiB at the peak. */
 	{ "MEMORY.FRAGMENTATION", AT, PEAKS("67108863", "134217728"), NULL, "" },
@@ -223,6 +252,13 @@ static const struct rule_case cases[] = {
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.1", "268435455"), NULL, "" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.25", "268435456"), NULL, "high: 25.0 %" },
 	{ "MEMORY.INACTIVE_SPLIT", AT, SPLIT("0.2499", "268435456"), NULL, "med: 25.0 %" },
+	/* Half of it is of private pools. */
+	{ "MEMORY.INACTIVE_SPLIT", FIRES,
+	  SPLIT("0.3", "1073741824") POOL("0,0", "536870912") POOL("1,0", "536870912"), NULL,
+	  "med: 15.0 % of reserved memory is idle in split segments (512 MiB that no other stream, "
+	  "pool or process can use)" },
+	{ "MEMORY.INACTIVE_SPLIT", QUIET, SPLIT("0.3", "1073741824") POOL("0,1", "1073741824"),
+	  NULL, "" },
 	/* At the peak 90 % of 10 GiB were in use. */
 	{ "MEMORY.INACTIVE_SPLIT", FIRES, USED("9663676417", "") SPLIT("0.5", "5368709120"), NULL,
 	  "low: 50.0 % of reserved memory is idle in split segments (5.00 GiB that no other "
@@ -503,6 +539,9 @@ static const struct advice_case advices[] = {
 	{ "MEMORY.FRAGMENTATION",
 	  HELD("67108864", "134217728") "snapshot.expandable_segments yes\n",
 	  "expandable segments are in use already: pad" },
+	{ "MEMORY.FRAGMENTATION",
+	  HELD("67108864", "268435456") POOL("1,0", "100663296") POOL("2,0", "100663296"),
+	  "graph_pool_handle" },
 	{ "MEMORY.INACTIVE_SPLIT", SPLIT("0.5", "5368709120"), "set PYTORCH_CUDA_ALLOC_CONF=exp" },
 	{ "MEMORY.INACTIVE_SPLIT", SPLIT("0.5", "5368709120") "snapshot.expandable_segments yes\n",
 	  "expandable segments are in use already: allocate" },

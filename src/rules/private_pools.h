@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSCOPE_RULES_PRIVATE_POOLS_H
+#define TSCOPE_RULES_PRIVATE_POOLS_H
+
+#include "rules/rule.h"
+
+/*
+ * Private pools at the end of a snapshot of one device: of CUDA graphs and torch.cuda.MemPool. No
+ * other pool can have their free memory, and neither empty_cache() nor expandable segments change
+ * that. In a pool of graphs it is not even idle: replays use what the capture freed.
+ */
+struct private_pools {
+	double free_bytes, split_bytes; /* of these, beside blocks in use */
+	int64_t graph_count;            /* those made for a capture without pool=… */
+	double graph_bytes;             /* free in these */
+	double largest_graph_bytes;     /* most in one of them */
+};
+
+/* Nothing of several devices: the pools of all of them have one row each. */
+struct private_pools tsi_private_pools(const struct rule_context *ctx);
+
+#endif
