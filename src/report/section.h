@@ -208,7 +208,10 @@ void tsi_put_found(const struct panel *panel); /* section_found.c */
 /* Files by kind alone, in one line. */
 void tsi_put_found_kinds(const struct panel *panel);
 
-/* Lines of the head for steps that no figure has: inside other steps, or lacking in some ranks. */
+/*
+ * Lines of the head for steps of one of several processes, and for those that no figure has: inside
+ * other steps, or lacking in some ranks.
+ */
 void tsi_put_step_losses(const struct panel *panel); /* section_steps.c */
 
 /* Lines of the head for steps and files of a run that no figure has, or not wholly. */

@@ -25,6 +25,38 @@ static struct test_trace *two_steps(void)
 	return t;
 }
 
+static void add_operator(struct test_trace *t, const char *pid)
+{
+	struct raw_event event = test_whole_event(pid, "1", "aten::mm", 10, 20, "{}");
+
+	event.cat = TSI_STR("cpu_op");
+	test_event(t, &event);
+}
+
+/* A process that only has frames, as a worker of VizTracer's, is none that was merged. */
+TEST(merged_processes)
+{
+	struct test_trace *t = two_steps();
+
+	add_operator(t, "100");
+	add_operator(t, "100");
+	struct raw_event frame = test_whole_event("200", "1", "work", 10, 20, "{}");
+	frame.cat = TSI_STR("FEE");
+	test_event(t, &frame);
+	check_facts(analyze(t), "steps: process_count process", "- -");
+
+	t = two_steps();
+	add_operator(t, "100");
+	add_operator(t, "200");
+	add_operator(t, "300");
+	check_facts(analyze(t), "steps: process_count process", "3 100");
+
+	t = test_trace_new(); /* no process has steps of its own */
+	add_operator(t, "100");
+	add_operator(t, "200");
+	check_facts(analyze(t), "steps: process_count process", "2 -");
+}
+
 /* A product without a backward pass is inference; a loader alone may feed either. */
 TEST(workloads_are_named)
 {

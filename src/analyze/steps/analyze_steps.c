@@ -20,6 +20,10 @@
 	  "marks of steps that lie inside another step's mark, so that they begin none")           \
 	X(OVERLAP_COUNT, "overlap_count", COUNT,                                                   \
 	  "steps whose mark ends after the next one begins; with any no step time is known")       \
+	X(PROCESS_COUNT, "process_count", COUNT,                                                   \
+	  "processes that run operators, where these are several: files were merged, and figures " \
+	  "mix them")                                                                              \
+	X(PROCESS, "process", TEXT, "of them, the one whose steps these are")                      \
 	X(WORKLOAD, "workload", TEXT,                                                              \
 	  "training: there is a backward pass or an optimizer; inference: iterations of an "       \
 	  "engine, or a product or 100 operators without either; absent: nothing says")
@@ -131,6 +135,39 @@ static const char *workload_of(const struct tscope_timeline *timeline)
 	return multiplies || trace->cpu_op_count >= MANY_OPS ? "inference" : NULL;
 }
 
+static bool runs_operators(const struct tscope_trace *trace, const struct track *track)
+{
+	for (uint32_t row = track->first; row < track->first + track->count; row++)
+		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
+			return true;
+	return false;
+}
+
+/* PyTorch's profiler records one process. Composer's merged ranks are known by themselves. */
+static void put_processes(const struct tscope_timeline *timeline, struct fact_sheet *out)
+{
+	const struct tscope_trace *trace = timeline->trace;
+	bool *is_counted = tsi_arena_new(tsi_sheet_scratch(out), trace->names.count,
+					 sizeof(*is_counted)); /* by the id of the pid's text */
+	int64_t count = 0;
+
+	for (uint32_t i = 0; is_counted && i < trace->host_track_count; i++) {
+		uint32_t pid = trace->tracks[i].pid;
+		if (is_counted[pid] || !runs_operators(trace, &trace->tracks[i]))
+			continue;
+		is_counted[pid] = true;
+		count++;
+	}
+	if (count < 2 || trace->info.merged_rank_count > 0)
+		return;
+	tsi_fact_int(out, PROCESS_COUNT, count);
+	if (timeline->boundary != TSCOPE_BOUNDARY_WHOLE_TRACE)
+		tsi_fact_text(
+			out, PROCESS,
+			tsi_intern_text(&trace->names, trace->tracks[timeline->main_track].pid)
+				.data);
+}
+
 static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *out)
 {
 	const struct tscope_timeline *timeline = scope->timeline;
@@ -148,6 +185,7 @@ static void fill_steps(const struct analysis_scope *scope, struct fact_sheet *ou
 	tsi_fact_int(out, COLD_COUNT, cold_count);
 	tsi_fact_int(out, NESTED_COUNT, timeline->nested_count);
 	tsi_fact_int(out, OVERLAP_COUNT, timeline->overlap_count);
+	put_processes(timeline, out);
 	const char *workload = workload_of(timeline);
 	if (workload)
 		tsi_fact_text(out, WORKLOAD, workload);
