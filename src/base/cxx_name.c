@@ -79,9 +79,9 @@ static bool take(struct str *rest, struct str separator, struct str *taken)
 	return false;
 }
 
-/* A component's parts: "sum", "<float>", "(int)"; brackets included. */
+/* A component's parts but its parameters: "sum", "<float>"; brackets included. */
 struct component {
-	struct str word, arguments, parameters;
+	struct str word, arguments;
 };
 
 static struct component parse_component(struct str text)
@@ -95,11 +95,6 @@ static struct component parse_component(struct str text)
 	if (at < text.length && text.data[at] == '<') {
 		size_t end = past_bracket(text, at);
 		parsed.arguments = (struct str){ text.data + at, end - at };
-		at = end;
-	}
-	if (at < text.length && text.data[at] == '(') {
-		size_t end = past_bracket(text, at);
-		parsed.parameters = (struct str){ text.data + at, end - at };
 	}
 	parsed.word = tsi_str_trim(parsed.word);
 	return parsed;

@@ -23,7 +23,6 @@ struct op_tokens {
 	size_t count, capacity;
 	struct intern dtypes;         /* of all ranks */
 	uint32_t **dtype_of_name;     /* [rank][name id]: id in dtypes + 1, 0: not looked up yet */
-	struct arena memory;          /* of the sets */
 	struct pair_set sizes, pairs; /* bytes by halves; number of sizes, kind and dtype */
 };
 

@@ -43,7 +43,6 @@ struct doc_name {
 };
 
 struct doc_section {
-	const char *id; /* of the analyzer whose facts it shows, or "" */
 	const char *title;
 	const char *summary; /* behind the title, or "" */
 	enum doc_tone light;

@@ -211,8 +211,7 @@ void tsi_panel_title(const struct panel *panel, enum doc_tone light, const char 
 	(void)tsi_doc_add(
 		panel->doc,
 		&(struct doc_node){ .kind = DOC_NODE_SECTION,
-				    .section = { .id = analyzer ? analyzer : "",
-						 .title = title,
+				    .section = { .title = title,
 						 .summary = tsi_panel_print(panel, "%s", summary),
 						 .light = light,
 						 .rank = panel->rank } });

@@ -69,11 +69,10 @@ static void build(struct doc *doc)
 
 	tsi_doc_name(doc, DOC_PART, NULL, "run/\033trace.json");
 	tsi_doc_line(doc, DOC_LOSS, DOC_BAD, "DAMAGED", "gzip member %d: truncated", 1);
-	(void)tsi_doc_add(doc, &(struct doc_node){ .kind = DOC_NODE_SECTION,
-						   .section = { .id = "kernels",
-								.title = "KERNELS",
-								.summary = "12",
-								.rank = -1 } });
+	(void)tsi_doc_add(doc,
+			  &(struct doc_node){
+				  .kind = DOC_NODE_SECTION,
+				  .section = { .title = "KERNELS", .summary = "12", .rank = -1 } });
 	figures = tsi_doc_items(doc, DOC_FIGURES, DOC_PLAIN, NULL);
 	tsi_doc_figure(doc, figures, "taking", integer(1500000), TSCOPE_UNIT_NS);
 	tsi_doc_item(doc, figures, "%d kinds", 2);

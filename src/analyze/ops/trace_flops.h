@@ -107,7 +107,6 @@ struct trace_flops {
 	int64_t op_ns_of_precision[TSCOPE_PRECISION_COUNT];
 	const struct graph_join *graphs; /* replays of known graphs (graph_join.h); or NULL */
 	struct op_sums operators;        /* of all, counted or not: the walk is the same */
-	uint8_t *kernel_kinds; /* by name id: enum kernel_kind, or NO_KERNEL (kernel_vote.h) */
 	bool has_device;
 	bool counts_others; /* kernels of no known kind are among those that may multiply */
 	/* Has the device tensor (matrix) cores? */

@@ -19,7 +19,6 @@ struct decode_options {
 };
 
 struct format {
-	const char *id;
 	/*
 	 * Looks at the first bytes of the stream (at least 4 KiB unless it is shorter) and
 	 * says how sure it is, in bits verified; 0: not mine. Consumes nothing.

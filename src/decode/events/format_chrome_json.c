@@ -563,7 +563,6 @@ enum tscope_status tsi_chrome_json_decode_within(struct input *in,
 
 extern const struct format tsi_format_chrome_json;
 const struct format tsi_format_chrome_json = {
-	.id = "chrome-json",
 	.taste = taste,
 	.decode = decode,
 };

@@ -80,7 +80,6 @@ static enum tscope_status decode(struct input *in, const struct decode_options *
 
 extern const struct format tsi_format_viztracer_page;
 const struct format tsi_format_viztracer_page = {
-	.id = "viztracer-page",
 	.taste = taste,
 	.decode = decode,
 };
