@@ -33,26 +33,29 @@ static size_t piece_length(const char *name)
 	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 ? strcspn(name, "/") : 0;
 }
 
-static bool is_piece_before(const struct rule_context *ctx, const char *name, size_t before)
+/* No model has more. */
+enum { MAX_PIECES = 500 };
+
+static bool is_among(const char *const *pieces, size_t count, const char *name)
 {
 	size_t length = piece_length(name);
 
-	for (size_t row = 0; row < before; row++) {
-		const char *other = tsi_rule_cell_text(ctx, OPERATORS, row, "name");
-		if (piece_length(other) == length && strncmp(other, name, length) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (piece_length(pieces[i]) == length && strncmp(pieces[i], name, length) == 0)
 			return true;
-	}
 	return false;
 }
 
 /* Pieces into which graph breaks cut a compiled model; 0: nothing is compiled. */
 static size_t count_pieces(const struct rule_context *ctx)
 {
+	const char *pieces[MAX_PIECES];
 	size_t count = 0;
 
-	for (size_t row = 0; row < tsi_rule_rows(ctx, OPERATORS); row++) {
+	for (size_t row = 0; row < tsi_rule_rows(ctx, OPERATORS) && count < MAX_PIECES; row++) {
 		const char *name = tsi_rule_cell_text(ctx, OPERATORS, row, "name");
-		count += piece_length(name) && !is_piece_before(ctx, name, row);
+		if (piece_length(name) && !is_among(pieces, count, name))
+			pieces[count++] = name;
 	}
 	return count;
 }
@@ -66,7 +69,8 @@ static void advise_on_pieces(struct rule_context *ctx, size_t count)
 
 	if (count < 2)
 		return;
-	tsi_rule_detail(ctx, "torch.compile left %zu pieces", count);
+	tsi_rule_detail(ctx, "torch.compile left %zu pieces%s", count,
+			count == MAX_PIECES ? " or more" : "");
 	tsi_rule_advice_for(ctx, ADVICE_TRAINING, breaks);
 	tsi_rule_advice_for(ctx, ADVICE_INFERENCE, breaks);
 }

@@ -2,6 +2,7 @@
 /* Rules on what the host does to the device: launching late, waiting, allocating, pausing. */
 #include "rule_check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attributes.h"
@@ -500,6 +501,23 @@ TEST(graph_breaks_cut_a_compiled_model)
 		    "use torch.compile");
 	check_first(LATE(12000000, 0, 0) PIECE("1/0") PIECE("11/0"), "HOST.LAUNCH_BOUND",
 		    "TORCH_LOGS=graph_breaks");
+}
+
+TEST(pieces_are_counted_up_to_a_limit)
+{
+	static char lines[65536]; /* each was compared with all before it: 60,000 took 33 s */
+	size_t length = (size_t)snprintf(lines, sizeof(lines), "%s", LATE(12000000, 0, 0));
+	struct tscope_diagnosis *diagnosis;
+
+	for (int i = 0; i < 600; i++)
+		length += (size_t)snprintf(lines + length, sizeof(lines) - length,
+					   "operators.by_name name='Torch-Compiled Region: %d/0'\n",
+					   i);
+	assert_true(length < sizeof(lines));
+	assert_int_equal(tscope_diagnose(&diagnosis, fact_values(lines), NULL, NULL), TSCOPE_OK);
+	const char *detail = tscope_diagnosis_finding(diagnosis, 0).detail;
+	assert_non_null(strstr(detail, "torch.compile left 500 pieces or more"));
+	tscope_diagnosis_free(diagnosis);
 }
 
 #define CALLS_OF(kind) LATE(12000000, 0, 0) "launches.by_name name=n kind=" kind " count=9\n"
