@@ -16,6 +16,12 @@ struct private_pools {
 	double largest_graph_bytes;     /* most in one of them */
 };
 
+/* Free memory that pools of graphs would not need if they were one. */
+static inline double tsi_shareable_bytes(const struct private_pools *pools)
+{
+	return pools->graph_bytes - pools->largest_graph_bytes;
+}
+
 /* Nothing of several devices: the pools of all of them have one row each. */
 struct private_pools tsi_private_pools(const struct rule_context *ctx);
 

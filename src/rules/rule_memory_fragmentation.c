@@ -74,7 +74,7 @@ static struct idle measure(const struct rule_context *ctx, const struct holding 
 	if (holding == &snapshot)
 		idle.pools = tsi_private_pools(ctx);
 	double own_bytes = bytes > idle.pools.free_bytes ? bytes - idle.pools.free_bytes : 0;
-	double shared_bytes = idle.pools.graph_bytes - idle.pools.largest_graph_bytes;
+	double shared_bytes = tsi_shareable_bytes(&idle.pools);
 	idle.ratio = own_bytes / idle.reserved_bytes;
 	idle.graph_ratio = (shared_bytes < bytes - own_bytes ? shared_bytes : bytes - own_bytes) /
 			   idle.reserved_bytes;

@@ -12,6 +12,7 @@
 #include "analyze/memory/site_words.h"
 #include "base/scaled_text.h"
 #include "rules/live_memory.h"
+#include "rules/private_pools.h"
 
 static struct scaled_text size(const struct rule_context *ctx, const char *fact)
 {
@@ -21,6 +22,23 @@ static struct scaled_text size(const struct rule_context *ctx, const char *fact)
 static bool has_cause(const struct rule_context *ctx, const char *cause)
 {
 	return strcmp(tsi_rule_text(ctx, "snapshot.oom_cause"), cause) == 0;
+}
+
+/* "", or the first thing to do: pools of CUDA graphs hold more than what is short. */
+static const char *advise_graphs(struct rule_context *ctx)
+{
+	const struct private_pools pools = tsi_private_pools(ctx);
+	double short_bytes = tsi_rule_real(ctx, "snapshot.oom_shortfall_bytes");
+
+	if (!(short_bytes > 0) || tsi_shareable_bytes(&pools) < short_bytes)
+		return "";
+	tsi_rule_detail(ctx,
+			"%s is free in %" PRId64 " pools of CUDA graphs, of which one pool could "
+			"share %s",
+			tsi_scaled_text(pools.graph_bytes, QUANTITY_SIZE).chars, pools.graph_count,
+			tsi_scaled_text(tsi_shareable_bytes(&pools), QUANTITY_SIZE).chars);
+	return "capture the CUDA graphs into one pool (pool=torch.cuda.graph_pool_handle()), the "
+	       "largest first, where they never replay at once; or ";
 }
 
 /*
@@ -51,6 +69,7 @@ static void advise(struct rule_context *ctx)
 	const char *helps = tsi_rule_text(ctx, "snapshot.oom_expandable_segments");
 	int64_t short_bytes = tsi_rule_int(ctx, "snapshot.oom_shortfall_bytes");
 	const struct memory_advice less = tsi_memory_advice(ctx);
+	const char *graphs = advise_graphs(ctx);
 
 	if (has_cause(ctx, "limit")) {
 		tsi_rule_advice(ctx, "raise the limit of the process "
@@ -62,7 +81,7 @@ static void advise(struct rule_context *ctx)
 	}
 	for (size_t i = 0; i < TSI_COUNT_OF(advices); i++)
 		if (strcmp(helps, advices[i].helps) == 0)
-			tsi_rule_advice_print(ctx, "%s%s%s%s%s", advices[i].before,
+			tsi_rule_advice_print(ctx, "%s%s%s%s%s%s", graphs, advices[i].before,
 					      short_bytes > 0 ? " by at least " : "",
 					      short_bytes > 0 ? tsi_size_text(short_bytes).chars
 							      : "",

@@ -420,6 +420,20 @@ static const struct rule_case cases[] = {
 	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
 	  "all free memory were in one piece; 10.0 GiB was live; 60 % of it is allocated in "
 	  "forward, 2.00 GiB by model.py:40:forward)" },
+	/* 100 MiB are short, and as much of it is free in a pool that another could do without. */
+	{ "MEMORY.OOM", FIRES,
+	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n" POOL(
+		  "1,0", "104857600") POOL("2,0", "209715200"),
+	  NULL,
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
+	  "all free memory were in one piece; 300 MiB is free in 2 pools of CUDA graphs, of which "
+	  "one pool could share 100 MiB)" },
+	{ "MEMORY.OOM", FIRES,
+	  OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857601\n" POOL(
+		  "1,0", "104857600") POOL("2,0", "209715200"),
+	  NULL,
+	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
+	  "all free memory were in one piece)" },
 	/* What was there before says nothing: the next role, too. */
 	{ "MEMORY.OOM", FIRES,
 	  SHORT ROLE("earlier", "6442450944", "site='' site_bytes=6442450944")
@@ -528,6 +542,9 @@ static const struct advice_case advices[] = {
 	  "by at least 100 MiB; 90 % of what was live was allocated before the first recorded "
 	  "entry: _record_memory_history() before the model is built would show what it is for" },
 	{ "MEMORY.OOM", SHORT ROLE("unknown", "9663676416", ""), "context=\"all\"" },
+	{ "MEMORY.OOM", SHORT FORWARD POOL("1,0", "104857600") POOL("2,0", "209715200"),
+	  "capture the CUDA graphs into one pool (pool=torch.cuda.graph_pool_handle()), the "
+	  "largest first, where they never replay at once; or lower the peak by at least" },
 	/* 512 MiB asked for. */
 	{ "MEMORY.OOM",
 	  OOM("0", "shortage", "no") "snapshot.oom_live_bytes 536870911\n"
