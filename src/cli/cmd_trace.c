@@ -74,8 +74,12 @@ static enum exit_code judge(struct loaded *file, const char *path, const struct 
 {
 	const struct loss loss = { tscope_trace_damage(file->trace),
 				   tscope_trace_info(file->trace)->dropped_count, "events" };
+	uint64_t other_count =
+		tscope_trace_diagnostic(file->trace, TSCOPE_DIAGNOSTIC_other_process);
 	enum exit_code code = worse(judge_loss(path, &loss, options->strict),
 				    judge_warmup(path, file->analysis, options));
+
+	code = worse(code, judge_processes(path, other_count, options->strict));
 
 	say_unkept(path, tscope_trace_diagnostic(file->trace, TSCOPE_DIAGNOSTIC_unkept_operator),
 		   options);
@@ -85,6 +89,8 @@ static enum exit_code judge(struct loaded *file, const char *path, const struct 
 		return worse(code, diagnosed);
 	code = worse(code, gates_evaluate(&file->gates, file->analysis, file->diagnosis, options));
 	gates_lack(&file->gates, loss_text(&loss));
+	if (other_count > 0)
+		gates_lack(&file->gates, mixed_processes);
 	if (options->timeline.step_marker &&
 	    tscope_timeline_boundary(file->timeline) != TSCOPE_BOUNDARY_STEP_MARKER) {
 		say_unmatched(path, options->timeline.step_marker);

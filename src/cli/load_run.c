@@ -109,10 +109,18 @@ static bool matches_marker(const struct tscope_run *run)
 	return !has_spans;
 }
 
+static uint64_t count_other_processes(struct tscope_run_input input)
+{
+	return input.diagnostics ? input.diagnostics[TSCOPE_DIAGNOSTIC_other_process] : 0;
+}
+
 const char *run_lack(const struct tscope_run *run, const struct options *options)
 {
 	if (options->timeline.step_marker && !matches_marker(run))
 		return unmatched_marker;
+	for (size_t i = 0; i < tscope_run_input_count(run); i++)
+		if (count_other_processes(tscope_run_input(run, i)) > 0)
+			return mixed_processes;
 	return tscope_run_incomplete(run);
 }
 
@@ -171,6 +179,8 @@ enum exit_code judge_run(const struct tscope_run *run, const struct options *opt
 					      &(struct loss){ input.damage, input.dropped_count,
 							      tscope_input_kind_unit(input.kind) },
 					      is_strict));
+		code = worse(code,
+			     judge_processes(input.path, count_other_processes(input), is_strict));
 		if (input.diagnostics)
 			say_unkept(input.path, input.diagnostics[TSCOPE_DIAGNOSTIC_unkept_operator],
 				   options);

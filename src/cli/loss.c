@@ -12,6 +12,16 @@
 
 const char unmatched_marker[] = "no span is called as --step-marker says";
 
+const char mixed_processes[] = "events of several processes are in one file: figures mix them";
+
+enum exit_code judge_processes(const char *path, uint64_t other_count, bool is_strict)
+{
+	if (!is_strict || other_count == 0)
+		return EXIT_CODE_OK;
+	say_about(path, mixed_processes, "");
+	return EXIT_CODE_INPUT;
+}
+
 enum exit_code judge_warmup(const char *path, const struct tscope_analysis *analysis,
 			    const struct options *options)
 {

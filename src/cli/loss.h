@@ -32,6 +32,12 @@ extern const char unmatched_marker[];
  */
 enum exit_code judge_loss(const char *path, const struct loss *loss, bool is_strict);
 
+/* For gates_lack() where a trace has other processes, too (TSCOPE_DIAGNOSTIC_other_process). */
+extern const char mixed_processes[];
+
+/* With --strict reports such a trace, which counts as an unreadable input. */
+enum exit_code judge_processes(const char *path, uint64_t other_count, bool is_strict);
+
 /* Warns where so many operators were not kept, and why no file took them. */
 void say_unkept(const char *path, uint64_t count, const struct options *options);
 

@@ -17,3 +17,11 @@ rank() {
 } >both.json
 tscope trace both.json | head -n 6
 tscope report both.json | head -n 6
+# Figures that mix them decide no gate and are not whole.
+for command in trace report; do
+	tscope $command both.json --fail-on 'step_time.mean_ms>500' 2>&1 >/dev/null
+	tscope $command both.json --fail-on 'step_time.mean_us>50' >/dev/null 2>&1
+	echo "tripped: exit $?"
+	tscope $command both.json --strict 2>&1 >/dev/null
+	echo "strict: exit $?"
+done

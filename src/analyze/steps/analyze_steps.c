@@ -135,32 +135,14 @@ static const char *workload_of(const struct tscope_timeline *timeline)
 	return multiplies || trace->cpu_op_count >= MANY_OPS ? "inference" : NULL;
 }
 
-static bool runs_operators(const struct tscope_trace *trace, const struct track *track)
-{
-	for (uint32_t row = track->first; row < track->first + track->count; row++)
-		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
-			return true;
-	return false;
-}
-
-/* PyTorch's profiler records one process. Composer's merged ranks are known by themselves. */
 static void put_processes(const struct tscope_timeline *timeline, struct fact_sheet *out)
 {
 	const struct tscope_trace *trace = timeline->trace;
-	bool *is_counted = tsi_arena_new(tsi_sheet_scratch(out), trace->names.count,
-					 sizeof(*is_counted)); /* by the id of the pid's text */
-	int64_t count = 0;
+	uint64_t other_count = trace->diagnostics[TSCOPE_DIAGNOSTIC_other_process];
 
-	for (uint32_t i = 0; is_counted && i < trace->host_track_count; i++) {
-		uint32_t pid = trace->tracks[i].pid;
-		if (is_counted[pid] || !runs_operators(trace, &trace->tracks[i]))
-			continue;
-		is_counted[pid] = true;
-		count++;
-	}
-	if (count < 2 || trace->info.merged_rank_count > 0)
+	if (other_count == 0)
 		return;
-	tsi_fact_int(out, PROCESS_COUNT, count);
+	tsi_fact_int(out, PROCESS_COUNT, (int64_t)other_count + 1);
 	if (timeline->boundary != TSCOPE_BOUNDARY_WHOLE_TRACE)
 		tsi_fact_text(
 			out, PROCESS,

@@ -536,6 +536,7 @@ void tsi_sort_counters(struct builder *b);
 void tsi_check_replays(struct builder *b);
 void tsi_validate(struct builder *b); /* raises the trace's last_ns to that of device work, too */
 void tsi_count_merged_ranks(struct builder *b);
+void tsi_count_processes(struct builder *b); /* validate.c; once merged ranks are known */
 
 /* The parts of tsi_group_rows(). */
 

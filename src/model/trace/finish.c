@@ -251,6 +251,7 @@ static void (*const stages[])(struct builder *) = {
 	tsi_validate,
 	fill_info,
 	tsi_count_merged_ranks,
+	tsi_count_processes,
 };
 
 /* Latches what failed in the memory of the trace and of a stage, which it frees. */

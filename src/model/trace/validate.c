@@ -54,3 +54,30 @@ void tsi_validate(struct builder *b)
 	for (uint32_t i = trace->host_track_count; i < trace->track_count; i++)
 		check_stream(trace, &trace->tracks[i]);
 }
+
+static bool runs_operators(const struct tscope_trace *trace, const struct track *track)
+{
+	for (uint32_t row = track->first; row < track->first + track->count; row++)
+		if (tsi_span_class(&trace->spans, row) == TSCOPE_SPAN_CPU_OP)
+			return true;
+	return false;
+}
+
+/* PyTorch's profiler records one process. Composer's merged ranks are known by themselves. */
+void tsi_count_processes(struct builder *b)
+{
+	struct tscope_trace *trace = b->trace;
+	bool *is_counted = tsi_arena_new(&b->scratch, trace->names.count,
+					 sizeof(*is_counted)); /* by the id of the pid's text */
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; is_counted && i < trace->host_track_count; i++) {
+		uint32_t pid = trace->tracks[i].pid;
+		if (is_counted[pid] || !runs_operators(trace, &trace->tracks[i]))
+			continue;
+		is_counted[pid] = true;
+		count++;
+	}
+	if (count > 1 && trace->info.merged_rank_count == 0)
+		trace->diagnostics[TSCOPE_DIAGNOSTIC_other_process] = count - 1;
+}
