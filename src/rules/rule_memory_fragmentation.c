@@ -2,9 +2,9 @@
 /*
  * MEMORY.FRAGMENTATION: even at its peak the allocator holds much more than it has handed out, and
  * memory is short. Memory that lies idle between steps, before a flush or on a device with room to
- * spare costs nothing: peaks are compared with peaks, and with the device's memory. Free
- * memory of private pools is for these alone: graphs with several pools that could share one are
- * another finding.
+ * spare costs nothing: peaks are compared with peaks, and with the device's memory. Free memory of
+ * private pools is for these alone: graphs with several pools that could share one are another
+ * finding.
  */
 #include "rules/rule.h"
 
