@@ -84,6 +84,15 @@ TEST(workloads_are_named)
 	}
 }
 
+TEST(a_loader_hides_no_training_behind_it)
+{
+	struct test_trace *t = test_trace_new();
+
+	test_annotation(t, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0, 20);
+	test_annotation(t, "Optimizer.step#SGD.step", 1, 40, 20);
+	check_facts(analyze(t), "steps: workload", "training");
+}
+
 TEST(every_step_has_its_row)
 {
 	struct analyzed *a = analyze(two_steps());

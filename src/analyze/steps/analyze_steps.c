@@ -117,7 +117,7 @@ static const char *workload_of(const struct tscope_timeline *timeline)
 	static const unsigned training =
 		LABEL_TRAIN_BATCH | LABEL_OPTIMIZER_STEP | LABEL_OPTIMIZER | LABEL_BACKWARD;
 	const struct tscope_trace *trace = timeline->trace;
-	bool multiplies = false;
+	bool multiplies = false, has_loader = false;
 
 	if (timeline->boundary == TSCOPE_BOUNDARY_ITERATION)
 		return "inference";
@@ -127,11 +127,12 @@ static const char *workload_of(const struct tscope_timeline *timeline)
 
 		if (labels & training)
 			return "training";
-		if (labels & LABEL_DATA) /* a loader may feed either */
-			return NULL;
+		has_loader |= (labels & LABEL_DATA) != 0;
 		multiplies |= kind->span_class == TSCOPE_SPAN_CPU_OP && !multiplies &&
 			      tsi_op_multiplies(tsi_intern_text(&trace->names, kind->name));
 	}
+	if (has_loader) /* it may feed either */
+		return NULL;
 	return multiplies || trace->cpu_op_count >= MANY_OPS ? "inference" : NULL;
 }
 
