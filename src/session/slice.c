@@ -25,6 +25,33 @@
 
 /* ---- what to keep ---- */
 
+/* Whoever reads the slice counts these alone. */
+static void name_steps(struct slice_choice *choice, const struct tscope_step *first,
+		       const struct tscope_step *last)
+{
+	choice->has_steps = true;
+	choice->first_step_ns = first->start_ns;
+	choice->last_step_ns = last->start_ns;
+	choice->first_number = first->number;
+}
+
+/* A step in which a slice by time begins or ends lacks work. */
+static void name_whole_steps(struct slice_choice *choice, const struct tscope_timeline *timeline)
+{
+	const struct tscope_step *first = NULL, *last = NULL;
+
+	for (uint32_t i = 0; i < timeline->step_count; i++) {
+		const struct tscope_step *step = &timeline->steps[i];
+		if (step->start_ns < choice->first_ns ||
+		    step->start_ns + step->wall_ns > choice->end_ns)
+			continue;
+		first = first ? first : step;
+		last = step;
+	}
+	if (first)
+		name_steps(choice, first, last);
+}
+
 static enum tscope_status choose_steps(struct slice_choice *choice,
 				       const struct tscope_timeline *timeline,
 				       const struct tscope_timeline_options *options,
@@ -43,10 +70,7 @@ static enum tscope_status choose_steps(struct slice_choice *choice,
 		return tsi_fail(err, TSCOPE_E_EMPTY,
 				"no such step: the trace has %" PRIu32 ", the first is %" PRId64,
 				timeline->step_count, steps[0].number);
-	choice->has_steps = true;
-	choice->first_step_ns = steps[first].start_ns;
-	choice->last_step_ns = steps[last].start_ns;
-	choice->first_number = steps[first].number;
+	name_steps(choice, &steps[first], &steps[last]);
 	if (first > 0)
 		choice->first_ns = steps[first - 1].start_ns;
 	if (last + 1 < timeline->step_count)
@@ -124,6 +148,7 @@ static enum tscope_status choose(struct slicer *slicer, const struct tscope_trac
 	if (options->has_time) {
 		choice->first_ns = own_time(slicer->rank, options->first_ns);
 		choice->end_ns = own_time(slicer->rank, options->last_ns);
+		name_whole_steps(choice, timeline);
 	} else if (options->timeline.has_range) {
 		status = choose_steps(choice, timeline, &options->timeline, err);
 	} else if (trace->is_slice) {

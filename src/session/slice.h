@@ -12,7 +12,7 @@ struct slice_choice {
 	int64_t first_ns, end_ns; /* all that overlaps [first, end) … */
 	int64_t *times_ns;        /* … and what starts at one of these, in order */
 	size_t time_count, time_capacity;
-	bool has_steps; /* these were asked for: starts of the first and the last */
+	bool has_steps; /* that it has whole: starts of the first and the last */
 	int64_t first_step_ns, last_step_ns;
 	int64_t first_number;
 };

@@ -142,6 +142,11 @@ def check_parts(program, folder, testdata):
     kept = [event for event in load(target)["traceEvents"] if event.get("cat") == "kernel"]
     if [e for e in kernels if e["ts"] < last and e["ts"] + e["dur"] > first] != [e for e in kept if e["ts"] < last]:
         yield "--time keeps other kernels than those of that time"
+    starts = {event["name"]: event["ts"] for event in whole if event["name"].startswith("ProfilerStep#")}
+    halves = [(starts[f"ProfilerStep#{i}"] + starts[f"ProfilerStep#{i + 1}"]) // 2 for i in (6, 9)]
+    run(program, "slice", "--time", f"{halves[0]}:{halves[1]}", "--out", target, trace)
+    yield from (f"--time, steps 7 and 8 are whole: {text}" for text in
+                differences(facts(program, "--steps", "7:8", trace), facts(program, target)))
     run(program, "slice", "--steps", "7:9", "--out", target, trace)
     run(program, "slice", "--out", folder / "again.json", target)
     once, twice = ([event for event in load(path)["traceEvents"] if event.get("cat") != "tscope"]
