@@ -91,6 +91,7 @@ static enum exit_code judge(struct loaded *file, const char *path, const struct 
 	gates_lack(&file->gates, loss_text(&loss));
 	if (other_count > 0)
 		gates_lack(&file->gates, mixed_processes);
+	gates_lack(&file->gates, unrecorded_steps(file->analysis));
 	if (options->timeline.step_marker &&
 	    tscope_timeline_boundary(file->timeline) != TSCOPE_BOUNDARY_STEP_MARKER) {
 		say_unmatched(path, options->timeline.step_marker);

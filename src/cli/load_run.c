@@ -121,7 +121,9 @@ const char *run_lack(const struct tscope_run *run, const struct options *options
 	for (size_t i = 0; i < tscope_run_input_count(run); i++)
 		if (count_other_processes(tscope_run_input(run, i)) > 0)
 			return mixed_processes;
-	return tscope_run_incomplete(run);
+	if (tscope_run_incomplete(run))
+		return tscope_run_incomplete(run);
+	return options->gates.count > 0 ? unrecorded_steps(tscope_run_analysis(run)) : NULL;
 }
 
 /*

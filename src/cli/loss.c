@@ -22,6 +22,16 @@ enum exit_code judge_processes(const char *path, uint64_t other_count, bool is_s
 	return EXIT_CODE_INPUT;
 }
 
+const char *unrecorded_steps(const struct tscope_analysis *analysis)
+{
+	struct tscope_value count;
+
+	return tscope_analysis_find(analysis, "integrity.unrecorded_step_count", &count, NULL) &&
+			       count.kind == TSCOPE_VALUE_INT && count.integer > 0
+		       ? "steps are left out, since the trace lacks kernels that they launched"
+		       : NULL;
+}
+
 enum exit_code judge_warmup(const char *path, const struct tscope_analysis *analysis,
 			    const struct options *options)
 {

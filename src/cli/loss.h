@@ -38,6 +38,9 @@ extern const char mixed_processes[];
 /* With --strict reports such a trace, which counts as an unreadable input. */
 enum exit_code judge_processes(const char *path, uint64_t other_count, bool is_strict);
 
+/* For gates_lack() where steps are left out as the trace lacks their kernels; else NULL. */
+const char *unrecorded_steps(const struct tscope_analysis *analysis);
+
 /* Warns where so many operators were not kept, and why no file took them. */
 void say_unkept(const char *path, uint64_t count, const struct options *options);
 
