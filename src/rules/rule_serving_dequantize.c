@@ -33,9 +33,12 @@ static void evaluate_serving_dequantize(struct rule_context *ctx)
 		most_ns = ns;
 		most = tsi_rule_cell_text(ctx, NAMES, row, "name");
 	}
-	double share = (double)sum_ns / (double)tsi_rule_int(ctx, "device_busy.span_ns");
+	int64_t span_ns = tsi_rule_int(ctx, "device_busy.span_ns");
 	int64_t count = tsi_rule_int(ctx, "inference.iteration_count");
 
+	if (span_ns <= 0 || count <= 0) /* as only a report that was changed by hand has it */
+		return;
+	double share = (double)sum_ns / (double)span_ns;
 	if (!(share >= tsi_rule_parameter(ctx, "threshold")))
 		return;
 	tsi_rule_fire(ctx, tsi_rule_grade(ctx, share),

@@ -15,7 +15,7 @@ enum { MAX_LENGTH = 64 << 10 };
 
 static struct decoding decoding_of(uint8_t choice)
 {
-	static const size_t block_sizes[] = { 1000, 3, 64, 300, 700, 2000, 4000, 9000 };
+	static const size_t block_sizes[] = { 1000, 30, 64, 300, 700, 2000, 4000, 9000 };
 
 	return (struct decoding){
 		.thread_count = choice & 1 ? 3 : 2,

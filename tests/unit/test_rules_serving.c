@@ -88,6 +88,15 @@ static const struct rule_case cases[] = {
 	{ "SERVING.DEQUANTIZE", QUIET, KERNEL("scaled_fp8_quant_kernel", "quantize", "25000000"),
 	  NULL, "" },
 	{ "SERVING.DEQUANTIZE", QUIET, KERNEL("gemm_dequant_fused", "gemm", "25000000"), NULL, "" },
+	/* Reports that were changed by hand: no division by zero. */
+	{ "SERVING.DEQUANTIZE", QUIET,
+	  "inference.iteration_count 0\ndevice_busy.span_ns 9\n"
+	  "kernels.by_name name=awq::dequantize_weights kind=quantize counted_ns=9\n",
+	  NULL, "" },
+	{ "SERVING.DEQUANTIZE", QUIET,
+	  "inference.iteration_count 1\ndevice_busy.span_ns 0\n"
+	  "kernels.by_name name=awq::dequantize_weights kind=quantize counted_ns=9\n",
+	  NULL, "" },
 };
 
 TEST(rules_say_what_they_should)
