@@ -17,6 +17,12 @@ void tsi_timeline_find_steps(struct tscope_timeline *timeline);
 /* steps.c: wall_ns of each step, the device events launched in it, and its mark. */
 void tsi_timeline_finish_steps(struct tscope_timeline *timeline, unsigned warmup);
 
+/*
+ * lost_work.c: timeline->lost_work, and by step whether the trace lacks too much of its work: of
+ * timeline->scratch, NULL without memory. O(calls) where a launch has no kernel, else O(steps).
+ */
+const bool *tsi_find_lost_work(struct tscope_timeline *timeline);
+
 /* steps.c: drops the steps outside first … last. TSCOPE_E_EMPTY if none is left. */
 TSI_MUST_CHECK
 enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int64_t first,

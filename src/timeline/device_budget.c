@@ -135,7 +135,7 @@ static struct budget_walk begin_walk(struct device_walk *devices, struct part_co
 		.pieces = tsi_pieces_begin(devices->timeline, device),
 		.device = device,
 		.cutter.timeline = devices->timeline,
-		.lost.set = &devices->timeline->lost_work.times,
+		.lost.set = &devices->timeline->lost_work,
 		.track = NO_ROW,
 		.inside = NO_ROW,
 	};

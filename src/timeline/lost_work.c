@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "timeline/lost_work.h"
-
+/*
+ * Kernels that were launched and are not in the trace, though others are. CUPTI may stamp the first
+ * records of a session with times of another clock, and PyTorch's profiler drops them; a buffer
+ * that is full loses some, too. Launches into a graph that is captured have none.
+ */
 #include "base/sort.h"
 #include "timeline/build.h"
 
@@ -30,7 +33,6 @@ static size_t sort_calls(const struct tscope_trace *trace, struct arena *arena,
 /* While calls are looked at in the order of time. */
 struct search {
 	struct tscope_timeline *timeline;
-	struct lost_work found;
 	uint32_t *launch_counts, *lost_counts; /* by step */
 	uint32_t step;                         /* of the last launch */
 	uint32_t capture_count;                /* that are open */
@@ -51,7 +53,7 @@ static void end_stretch(struct search *s, int64_t end_ns)
 {
 	if (s->lost_ns == NO_NUMBER)
 		return;
-	tsi_intervals_append(&s->found.times, s->lost_ns, end_ns, &s->timeline->arena);
+	tsi_intervals_append(&s->timeline->lost_work, s->lost_ns, end_ns, &s->timeline->arena);
 	s->lost_ns = NO_NUMBER;
 }
 
@@ -78,27 +80,27 @@ static void take_call(struct search *s, uint32_t row)
 		s->lost_ns = start_ns;
 }
 
-struct lost_work tsi_find_lost_work(struct tscope_timeline *timeline)
+const bool *tsi_find_lost_work(struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = timeline->trace;
 	struct arena *scratch = &timeline->scratch;
 	struct search s = { .timeline = timeline, .lost_ns = NO_NUMBER };
 	size_t step_count = timeline->step_count;
+	bool *is_lacking = tsi_arena_new(scratch, step_count, sizeof(*is_lacking));
 	struct sort_pair *calls;
 
-	s.found.is_in_step = tsi_arena_new(scratch, step_count, sizeof(*s.found.is_in_step));
-	if (!s.found.is_in_step || !trace->device_event_count ||
+	if (!is_lacking || !trace->device_event_count ||
 	    !trace->diagnostics[TSCOPE_DIAGNOSTIC_launch_without_work])
-		return s.found;
+		return is_lacking;
 	s.launch_counts = tsi_arena_new(scratch, step_count, sizeof(*s.launch_counts));
 	s.lost_counts = tsi_arena_new(scratch, step_count, sizeof(*s.lost_counts));
 	if (!s.launch_counts || !s.lost_counts)
-		return s.found;
+		return NULL;
 	size_t count = sort_calls(trace, scratch, &calls);
 	for (size_t i = 0; i < count; i++)
 		take_call(&s, (uint32_t)calls[i].value);
 	end_stretch(&s, INT64_MAX);
 	for (size_t i = 0; i < step_count; i++)
-		s.found.is_in_step[i] = s.lost_counts[i] > s.launch_counts[i] / HARMLESS_PART;
-	return s.found;
+		is_lacking[i] = s.lost_counts[i] > s.launch_counts[i] / HARMLESS_PART;
+	return is_lacking;
 }

@@ -171,7 +171,7 @@ static bool holds_startup(const struct tscope_timeline *timeline)
  * cut if it has less than any. The recording may have begun within the first: that one counts only
  * where steps are the short iterations of an engine.
  */
-static bool has_cut_end(const struct tscope_timeline *timeline)
+static bool has_cut_end(const struct tscope_timeline *timeline, const bool *is_lacking)
 {
 	const uint32_t *counts = timeline->step_device_events;
 	uint64_t last = counts[timeline->step_count - 1], least = UINT32_MAX;
@@ -179,7 +179,7 @@ static bool has_cut_end(const struct tscope_timeline *timeline)
 		timeline->step_count > 2 && timeline->boundary != TSCOPE_BOUNDARY_ITERATION;
 
 	for (uint32_t i = first; i < timeline->step_count - 1; i++)
-		if (!timeline->lost_work.is_in_step[i])
+		if (!is_lacking[i])
 			least = counts[i] < least ? counts[i] : least;
 	return least != UINT32_MAX && last * 100 < least * COMPLETE_MIN_PCT;
 }
@@ -188,29 +188,29 @@ static bool has_cut_end(const struct tscope_timeline *timeline)
  * The last of Composer's batches lacks its callbacks and the wait for the next: the recording ends
  * among them.
  */
-static bool is_last_cut(const struct tscope_timeline *timeline)
+static bool is_last_cut(const struct tscope_timeline *timeline, const bool *is_lacking)
 {
-	return timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH || has_cut_end(timeline);
+	return timeline->boundary == TSCOPE_BOUNDARY_TRAIN_BATCH ||
+	       has_cut_end(timeline, is_lacking);
 }
 
 /* Steps that lack work would seem idle. They count where no other would. */
-static void mark_lost_work(struct tscope_timeline *timeline)
+static void mark_lost_work(struct tscope_timeline *timeline, const bool *is_lacking)
 {
-	const bool *is_lost = timeline->lost_work.is_in_step;
 	uint32_t lost_count = 0, whole_count = 0;
 
 	for (uint32_t i = 0; i < timeline->step_count; i++) {
 		bool counts = timeline->steps[i].mark == TSCOPE_STEP_COUNTED;
-		lost_count += counts && is_lost[i];
-		whole_count += counts && !is_lost[i];
+		lost_count += counts && is_lacking[i];
+		whole_count += counts && !is_lacking[i];
 	}
 	timeline->lacks_work = lost_count > 0 && whole_count == 0;
 	for (uint32_t i = 0; whole_count && i < timeline->step_count; i++)
-		if (timeline->steps[i].mark == TSCOPE_STEP_COUNTED && is_lost[i])
+		if (timeline->steps[i].mark == TSCOPE_STEP_COUNTED && is_lacking[i])
 			timeline->steps[i].mark = TSCOPE_STEP_UNRECORDED;
 }
 
-static void mark_steps(struct tscope_timeline *timeline, unsigned warmup)
+static void mark_steps(struct tscope_timeline *timeline, const bool *is_lacking, unsigned warmup)
 {
 	uint32_t next = 0; /* the first step that is not marked */
 
@@ -222,7 +222,7 @@ static void mark_steps(struct tscope_timeline *timeline, unsigned warmup)
 	if (timeline->boundary == TSCOPE_BOUNDARY_WHOLE_TRACE)
 		return;
 	if (timeline->step_count > 1) {
-		if (is_last_cut(timeline))
+		if (is_last_cut(timeline, is_lacking))
 			timeline->steps[timeline->step_count - 1].mark = TSCOPE_STEP_INCOMPLETE;
 		if (holds_startup(timeline))
 			timeline->steps[next++].mark = TSCOPE_STEP_FIRST;
@@ -240,12 +240,11 @@ void tsi_timeline_finish_steps(struct tscope_timeline *timeline, unsigned warmup
 	set_windows(timeline);
 	count_device_events(timeline);
 	timeline->captured = tsi_find_captured(timeline->trace);
-	timeline->lost_work = tsi_find_lost_work(timeline);
-	if (!timeline->lost_work.is_in_step)
+	const bool *is_lacking = tsi_find_lost_work(timeline);
+	if (!is_lacking)
 		return;
-	mark_steps(timeline, warmup);
-	mark_lost_work(timeline);
-	timeline->lost_work.is_in_step = NULL;
+	mark_steps(timeline, is_lacking, warmup);
+	mark_lost_work(timeline, is_lacking);
 }
 
 enum tscope_status tsi_timeline_keep_range(struct tscope_timeline *timeline, int64_t first,

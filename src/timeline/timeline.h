@@ -6,7 +6,6 @@
 #include "timeline/capture_trace.h"
 #include "timeline/idle_cause.h"
 #include "timeline/interval.h"
-#include "timeline/lost_work.h"
 
 #include <tscope/timeline.h>
 
@@ -145,8 +144,9 @@ struct tscope_timeline {
 	uint32_t *step_device_events; /* count by step, all devices */
 	uint64_t attributed_by_time;  /* device events without launch, put where they start */
 	struct captured_launches captured;
-	struct lost_work lost_work;
-	bool lacks_work; /* steps that count lack work, since all that would count do */
+	struct interval_set
+		lost_work; /* times in which devices may have run what the trace lacks */
+	bool lacks_work;   /* steps that count lack work, since all that would count do */
 };
 
 /* tscope_timeline_build(), with the pieces of the budgets where they are wanted (rank_log.h). */
