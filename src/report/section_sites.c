@@ -35,7 +35,7 @@ static void put_roles(const struct panel *panel)
 		const char *role = tsi_table_text(&roles, row, "role");
 		int64_t part = tsi_table_find(&roles, row, "bytes").integer;
 		struct doc_meter meter = {
-			.label = tsi_role_words(role),
+			.label = tsi_role_label(role),
 			.part = part,
 			.whole = tsi_panel_int(panel, "snapshot.peak_allocated_bytes"),
 			.shown = part,

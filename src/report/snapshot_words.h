@@ -23,7 +23,7 @@ const char *tsi_count_words(const struct panel *panel, const char *id, const cha
 const char *tsi_snapshot_sentence(const struct panel *panel);
 
 /* The role of a stack as people say it: "KV cache". */
-const char *tsi_role_words(const char *role);
+const char *tsi_role_label(const char *role);
 
 /*
  * The folder, with its last slash, that all files named in the column "site" of a table lie in:

@@ -148,7 +148,7 @@ double tsi_value_real(struct tscope_value value)
 	return value.kind == TSCOPE_VALUE_REAL ? value.real : NAN;
 }
 
-static const struct table_view *table_of(const struct rule_context *ctx, const char *table)
+const struct table_view *tsi_rule_table(const struct rule_context *ctx, const char *table)
 {
 	if (ctx->memo->id != table)
 		*ctx->memo = (struct table_memo){ table, tsi_lookup_table(ctx->analysis, table) };
@@ -157,13 +157,13 @@ static const struct table_view *table_of(const struct rule_context *ctx, const c
 
 size_t tsi_rule_rows(const struct rule_context *ctx, const char *table)
 {
-	return table_of(ctx, table)->row_count;
+	return tsi_rule_table(ctx, table)->row_count;
 }
 
 struct tscope_value tsi_rule_cell(const struct rule_context *ctx, const char *table, size_t row,
 				  const char *column)
 {
-	return tsi_table_find(table_of(ctx, table), row, column);
+	return tsi_table_find(tsi_rule_table(ctx, table), row, column);
 }
 
 void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, const char *title, ...)

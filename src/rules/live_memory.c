@@ -5,49 +5,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/memory/role_words.h"
 #include "analyze/memory/site_words.h"
 #include "base/scaled_text.h"
 #include "model/memory/stack_site.h"
 
-/* Share of what was live from which a second role has advice, and a site is named. */
+/* Share of what was live from which a second role has advice. */
 #define ROLE_SHARE 0.25
-#define SITE_SHARE 0.1
 
 enum { MAX_ADVISED = 2 };
 
 static const char roles[] = "snapshot.oom_by_role";
 
-/* A role of those that were live, with the site that holds most. */
-struct live_role {
-	const char *role, *path; /* that of the site */
-	struct str site, file;   /* in words */
-	double ratio;            /* of all that was live */
-	double site_ratio, file_ratio;
-};
-
-static double ratio_of(const struct rule_context *ctx, size_t row, const char *column)
+static int64_t live_bytes(const struct rule_context *ctx)
 {
-	return tsi_rule_cell_real(ctx, roles, row, column) /
-	       tsi_rule_real(ctx, "snapshot.oom_live_bytes");
+	return tsi_rule_int(ctx, "snapshot.oom_live_bytes");
 }
 
-static struct live_role get_role(const struct rule_context *ctx, size_t row)
+static struct role_part get_role(const struct rule_context *ctx, size_t row)
 {
-	const char *site = tsi_rule_cell_text(ctx, roles, row, "site");
-	const char *file = tsi_rule_cell_text(ctx, roles, row, "file");
-
-	return (struct live_role){
-		.role = tsi_rule_cell_text(ctx, roles, row, "role"),
-		.path = site,
-		.site = tsi_site_words(site),
-		.file = tsi_stack_file_name(tsi_str_of(file)),
-		.ratio = ratio_of(ctx, row, "bytes"),
-		.site_ratio = ratio_of(ctx, row, "site_bytes"),
-		.file_ratio = ratio_of(ctx, row, "file_bytes"),
-	};
+	return tsi_role_part(tsi_rule_table(ctx, roles), row, live_bytes(ctx));
 }
 
-static bool is_role(const struct live_role *role, const char *name)
+static double role_ratio(const struct role_part *role)
+{
+	return tsi_ratio_of_whole(role, role->bytes);
+}
+
+static bool is_role(const struct role_part *role, const char *name)
 {
 	return strcmp(role->role, name) == 0;
 }
@@ -55,8 +40,7 @@ static bool is_role(const struct live_role *role, const char *name)
 /* Roles say what was live: some are known, and no entry is missing. */
 static bool knows_live(const struct rule_context *ctx)
 {
-	return tsi_rule_rows(ctx, roles) > 0 && tsi_rule_has(ctx, "snapshot.oom_live_bytes") &&
-	       tsi_rule_int(ctx, "snapshot.oom_live_bytes") > 0 &&
+	return tsi_rule_rows(ctx, roles) > 0 && live_bytes(ctx) > 0 &&
 	       !tsi_rule_doubt(ctx, "snapshot.oom_live_bytes");
 }
 
@@ -92,7 +76,7 @@ static enum work get_work(const struct rule_context *ctx)
 }
 
 /* Options have names of their own in each engine; it shows in the path of the site. */
-static const char *advise_kv_cache(const struct live_role *role)
+static const char *advise_kv_cache(const struct role_part *role)
 {
 	static const struct {
 		const char *part, *advice;
@@ -105,7 +89,7 @@ static const char *advise_kv_cache(const struct live_role *role)
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(engines); i++)
-		if (strstr(role->path, engines[i].part))
+		if (strstr(role->site, engines[i].part))
 			return engines[i].advice;
 	return "a smaller KV cache: fewer or shorter sequences, or less memory reserved for it";
 }
@@ -130,15 +114,15 @@ static const char *advise_parameters(enum work work)
 }
 
 /* Gradients of parameters are as large as these, whatever the batch. */
-static const char *advise_backward(const struct live_role *role)
+static const char *advise_backward(const struct role_part *role)
 {
-	if (tsi_str_is(role->site, "AccumulateGrad"))
+	if (tsi_str_is(tsi_site_words(role->site), "AccumulateGrad"))
 		return "gradients sharded over ranks (ZeRO-2, FSDP)";
 	return "a smaller micro-batch, gradients of parameters sharded over ranks (ZeRO-2, FSDP)";
 }
 
 /* NULL of what only the site describes. */
-static const char *advise(const struct live_role *role, enum work work)
+static const char *advise(const struct role_part *role, enum work work)
 {
 	if (is_role(role, "forward"))
 		return advise_forward(work);
@@ -169,10 +153,12 @@ static void append(struct memory_advice *advice, const char *format, ...)
 	va_end(args);
 }
 
-static void append_role(struct memory_advice *advice, const struct live_role *role, enum work work)
+static void append_role(struct memory_advice *advice, const struct role_part *role, enum work work)
 {
 	const char *text = advise(role, work);
-	struct str place = role->file_ratio > role->site_ratio ? role->file : role->site;
+	struct str place = role->file_bytes > role->site_bytes
+				   ? tsi_stack_file_name(tsi_str_of(role->file))
+				   : tsi_site_words(role->site);
 
 	append(advice, "%s", *advice->chars == '\0' ? ": " : "; ");
 	if (text)
@@ -185,10 +171,10 @@ static void append_role(struct memory_advice *advice, const struct live_role *ro
 }
 
 /* How the next snapshot would say what the memory is for. */
-static void append_unknown(struct memory_advice *advice, const struct live_role *role)
+static void append_unknown(struct memory_advice *advice, const struct role_part *role)
 {
 	append(advice, "; %.0f %% of what was live %s: %s would show what it is for",
-	       100 * role->ratio, tsi_role_sentence(role->role),
+	       100 * role_ratio(role), tsi_role_sentence(role->role),
 	       is_role(role, "earlier")
 		       ? "_record_memory_history() before the model is built"
 		       : "_record_memory_history(context=\"all\", stacks=\"all\")");
@@ -197,14 +183,14 @@ static void append_unknown(struct memory_advice *advice, const struct live_role 
 static struct memory_advice advise_by_role(const struct rule_context *ctx)
 {
 	struct memory_advice advice = { "" };
-	struct live_role unknown = { .role = NULL };
+	struct role_part unknown = { .role = NULL };
 	enum work work = get_work(ctx);
 	size_t advised = 0;
 
 	for (size_t row = 0; row < tsi_rule_rows(ctx, roles) && advised < MAX_ADVISED; row++) {
-		struct live_role role = get_role(ctx, row);
+		struct role_part role = get_role(ctx, row);
 
-		if (row > 0 && role.ratio < ROLE_SHARE)
+		if (row > 0 && role_ratio(&role) < ROLE_SHARE)
 			break;
 		if (tsi_is_role_unknown(role.role)) {
 			unknown = unknown.role ? unknown : role;
@@ -227,8 +213,7 @@ struct memory_advice tsi_memory_advice(const struct rule_context *ctx)
 	if (!knows_live(ctx))
 		append(&advice, ": activation checkpointing, a smaller micro-batch, sharded or "
 				"offloaded optimizer state");
-	else if (tsi_rule_int(ctx, "snapshot.oom_size_bytes") <=
-		 tsi_rule_int(ctx, "snapshot.oom_live_bytes"))
+	else if (tsi_rule_int(ctx, "snapshot.oom_size_bytes") <= live_bytes(ctx))
 		return advise_by_role(ctx);
 	else
 		append(&advice,
@@ -240,40 +225,19 @@ struct memory_advice tsi_memory_advice(const struct rule_context *ctx)
 
 /* ---- what was live ---- */
 
-/* "is allocated in forward, 4.39 GiB by model.py:40:forward" */
-static void describe_role(struct rule_context *ctx, const struct live_role *role)
-{
-	const char *sentence = tsi_role_sentence(role->role);
-	double live_bytes = tsi_rule_real(ctx, "snapshot.oom_live_bytes");
-
-	if (!sentence && role->file_ratio > role->site_ratio)
-		tsi_rule_detail(ctx, "%.0f %% of it is allocated in %.*s", 100 * role->file_ratio,
-				TSI_QUOTE(role->file));
-	else if (!sentence)
-		tsi_rule_detail(ctx, "%.0f %% of it is allocated by %.*s", 100 * role->site_ratio,
-				TSI_QUOTE(role->site));
-	else if (role->site.length && role->site_ratio >= SITE_SHARE)
-		tsi_rule_detail(ctx, "%.0f %% of it %s, %s by %.*s", 100 * role->ratio, sentence,
-				tsi_scaled_text(role->site_ratio * live_bytes, QUANTITY_SIZE).chars,
-				TSI_QUOTE(role->site));
-	else
-		tsi_rule_detail(ctx, "%.0f %% of it %s", 100 * role->ratio, sentence);
-}
-
 void tsi_describe_live(struct rule_context *ctx)
 {
 	if (!knows_live(ctx))
 		return;
-	tsi_rule_detail(
-		ctx, "%s was live",
-		tsi_scaled_text(tsi_rule_real(ctx, "snapshot.oom_live_bytes"), QUANTITY_SIZE)
-			.chars);
+	tsi_rule_detail(ctx, "%s was live", tsi_size_text(live_bytes(ctx)).chars);
 	for (size_t row = 0; row < tsi_rule_rows(ctx, roles); row++) {
-		struct live_role role = get_role(ctx, row);
+		struct role_part role = get_role(ctx, row);
+		struct role_words words = tsi_describe_role(&role);
 
-		if (row > 0 && role.ratio < ROLE_SHARE)
+		if (row > 0 && role_ratio(&role) < ROLE_SHARE)
 			return;
-		describe_role(ctx, &role);
+		if (*words.chars != '\0')
+			tsi_rule_detail(ctx, "%s", words.chars);
 		if (!tsi_is_role_unknown(role.role))
 			return;
 	}

@@ -73,7 +73,8 @@ static inline struct scaled_text tsi_rule_time(const struct rule_context *ctx, c
 	return tsi_time_text((double)tsi_rule_int(ctx, fact));
 }
 
-/* Rows and cells of a table of the run ("distributed.slow_ranks"). */
+/* A table of the run ("distributed.slow_ranks"), valid until another one is asked for. */
+const struct table_view *tsi_rule_table(const struct rule_context *ctx, const char *table);
 size_t tsi_rule_rows(const struct rule_context *ctx, const char *table);
 struct tscope_value tsi_rule_cell(const struct rule_context *ctx, const char *table, size_t row,
 				  const char *column);

@@ -443,7 +443,7 @@ static const struct rule_case cases[] = {
 	  NULL,
 	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "
 	  "all free memory were in one piece; 10.0 GiB was live; 60 % of it was allocated before "
-	  "the first recorded entry; 30 % of it is allocated in a.py)" },
+	  "the first recorded entry; 30 % of it is allocated in a.py, 1.00 GiB by a.py:1:f)" },
 	{ "MEMORY.OOM", FIRES, SHORT "! snapshot.oom_live_bytes entries are missing\n" FORWARD,
 	  NULL,
 	  "high: CUDA OOM on device 0: tried to allocate 512 MiB, 0 B free (100 MiB short even if "

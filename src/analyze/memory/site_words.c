@@ -4,49 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/attributes.h"
 #include "model/memory/stack_site.h"
-
-/* ---- roles ---- */
-
-static const struct role_sentence {
-	const char *role, *sentence;
-	bool is_unknown;
-} role_sentences[] = {
-	{ "unknown", "has no recorded stack", true },
-	{ "earlier", "was allocated before the first recorded entry", true },
-	{ "parameter", "is parameters", false },
-	{ "optimizer", "is allocated by the optimizer", false },
-	{ "backward", "is allocated in backward", false },
-	{ "forward", "is allocated in forward", false },
-	{ "kv_cache", "is KV cache", false },
-	{ "communication", "is communication buffers", false },
-};
-
-/* NULL of other roles. */
-static const struct role_sentence *find_sentence(const char *role)
-{
-	for (size_t i = 0; i < TSI_COUNT_OF(role_sentences); i++)
-		if (strcmp(role, role_sentences[i].role) == 0)
-			return &role_sentences[i];
-	return NULL;
-}
-
-const char *tsi_role_sentence(const char *role)
-{
-	const struct role_sentence *found = find_sentence(role);
-
-	return found ? found->sentence : NULL;
-}
-
-bool tsi_is_role_unknown(const char *role)
-{
-	const struct role_sentence *found = find_sentence(role);
-
-	return found && found->is_unknown;
-}
-
-/* ---- sites ---- */
 
 /* Start of the name in "file:83:name"; the frame if it is something else. */
 static const char *name_in_frame(const char *frame, const char *end)

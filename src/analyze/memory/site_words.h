@@ -4,18 +4,12 @@
 
 #include "base/str.h"
 
-/* Sites and roles of memory as findings and reports name them. */
+/* Sites of memory as findings and reports name them. */
 
 /*
  * The innermost frame of a site without folders, "model.py:12:forward"; of C++ the node or the
  * function, "DivBackward0". A part of the site.
  */
 struct str tsi_site_words(const char *site);
-
-/* "is allocated in forward"; NULL of other roles, which only their sites describe. */
-const char *tsi_role_sentence(const char *role);
-
-/* Nothing was recorded that says what the memory is for. */
-bool tsi_is_role_unknown(const char *role);
 
 #endif
