@@ -14,6 +14,7 @@
 #include "analyze/saved_facts.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/print_text.h"
 #include "decode/plain/plain_reader.h"
 
 /* ---- what document it is ------------------------------------------------------------------- */
@@ -50,9 +51,8 @@ static enum tscope_status check_head(const struct document *doc, struct saved_re
 		return tsi_fail(doc->err, TSCOPE_E_FORMAT,
 				"no report of tscope: expected an object with schema_version and "
 				"tool (tscope report --format json)");
-	snprintf(report->saved_by, sizeof(report->saved_by), "%s %s", name.data,
-		 find_text(doc, tool, "version").data);
-	tsi_str_drop_partial(report->saved_by);
+	tsi_print_text(report->saved_by, sizeof(report->saved_by), "%s %s", name.data,
+		       find_text(doc, tool, "version").data);
 	if (schema > SAVED_SCHEMA_VERSION)
 		return tsi_fail(doc->err, TSCOPE_E_UNSUPPORTED,
 				"saved by %.40s with schema_version %lld: this tscope reads "
@@ -177,9 +177,8 @@ static enum tscope_status read_ranks(struct document *doc, struct saved_report *
 	size_t held = count ? count : 1;
 	if (read_count > (int64_t)held && report->left_out_ranks < (size_t)read_count - held)
 		report->left_out_ranks = (size_t)read_count - held;
-	snprintf(report->alone, sizeof(report->alone), "%s",
-		 find_text(doc, doc->body, "alone").data);
-	tsi_str_drop_partial(report->alone);
+	tsi_print_text(report->alone, sizeof(report->alone), "%s",
+		       find_text(doc, doc->body, "alone").data);
 	(void)tsi_plain_to_bool(find(doc, doc->body, "is_named"), &report->is_named);
 	if (count == 0)
 		report->ranks[report->rank_count++] =
@@ -203,9 +202,9 @@ static void add_damage(struct damages *damages, struct plain_value file, struct 
 
 	if (tsi_plain_kind(what) != PLAIN_TEXT || damages->count++ > 0)
 		return;
-	snprintf(damages->report->damage, SAVED_DAMAGE_CHARS, "%.200s: %.240s",
-		 find_text(damages->doc, file, "path").data, tsi_plain_text(plain, what).data);
-	tsi_str_drop_partial(damages->report->damage);
+	tsi_print_text(damages->report->damage, SAVED_DAMAGE_CHARS, "%.200s: %.240s",
+		       find_text(damages->doc, file, "path").data,
+		       tsi_plain_text(plain, what).data);
 }
 
 static void add_dropped(struct damages *damages, struct plain_value number)
@@ -248,10 +247,9 @@ static void read_damage(const struct document *doc, struct saved_report *report)
 		struct plain_value problem = tsi_plain_item(doc->plain, problems, i);
 		add_damage(&damages, problem, find(doc, problem, "reason"));
 	}
-	size_t length = strlen(report->damage);
 	if (damages.count > 1)
-		snprintf(report->damage + length, SAVED_DAMAGE_CHARS - length, ", and %zu more",
-			 damages.count - 1);
+		tsi_append_text(report->damage, SAVED_DAMAGE_CHARS, ", and %zu more",
+				damages.count - 1);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/attributes.h"
+#include "base/print_text.h"
 #include "base/real.h"
 
 struct scale {
@@ -85,7 +86,6 @@ struct scaled_text tsi_scaled_text(double value, enum quantity quantity)
 	value /= scales[i].divisor;
 	tsi_fixed_text(text.chars, sizeof(text.chars), value,
 		       i == 0 ? 0 : tsi_decimals_for(value, scaling->digits));
-	size_t length = strlen(text.chars);
-	snprintf(text.chars + length, sizeof(text.chars) - length, " %s", scales[i].unit);
+	tsi_append_text(text.chars, sizeof(text.chars), " %s", scales[i].unit);
 	return text;
 }

@@ -24,8 +24,20 @@ static inline struct str tsi_str_of(const char *text)
 	return (struct str){ text, strlen(text) };
 }
 
+/* As many of its bytes as fit into 64, without part of a UTF-8 character at the end. */
+static inline int tsi_quote_length(struct str text)
+{
+	enum { MOST = 64, CHARACTER_BYTES = 4 };
+	size_t length = text.length < MOST ? text.length : MOST;
+
+	while (length < text.length && length > MOST - CHARACTER_BYTES &&
+	       ((unsigned char)text.data[length] & 0xc0) == 0x80)
+		length--;
+	return (int)length;
+}
+
 /* For "%.*s": a text as printf wants it, cut at 64 bytes. Not safe for terminals by itself. */
-#define TSI_QUOTE(text) ((int)((text).length < 64 ? (text).length : 64)), (text).data
+#define TSI_QUOTE(text) tsi_quote_length(text), (text).data
 
 static inline bool tsi_str_equal(struct str a, struct str b)
 {

@@ -7,6 +7,7 @@
 
 #include "base/attributes.h"
 #include "base/nearest.h"
+#include "base/print_text.h"
 #include "base/str.h"
 #include "device/device_table.h"
 
@@ -293,15 +294,14 @@ static size_t distance_of(const struct device_row *row, const struct name *name)
 /* Models are short: names that differ in more than one letter have nothing in common. */
 static void list_near(struct device_match *match, const struct name *name)
 {
-	size_t length = 0, count = 0;
+	size_t count = 0;
 
 	for (size_t distance = 0; distance <= 1; distance++)
 		for (size_t i = 0; i < tscope_device_count() && count < MAX_NEAR; i++) {
 			if (distance_of(&tsi_device_rows[i], name) != distance)
 				continue;
-			snprintf(match->near + length, sizeof(match->near) - length, "%s%s",
-				 count > 0 ? ", " : "", tscope_device(i)->name);
-			length = strlen(match->near);
+			tsi_join_text(match->near, sizeof(match->near), ", ", "%s",
+				      tscope_device(i)->name);
 			count++;
 		}
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/print_text.h"
 #include "base/real.h"
 
 enum {
@@ -47,7 +48,7 @@ TSI_PRINTF(2, 3) static void add_note(const struct notes *notes, const char *for
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	tsi_vprint_text(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	*tsi_table_row(notes->out, notes->table) =
 		tsi_text(tsi_sheet_copy(notes->out, tsi_str_of(text)));
@@ -70,19 +71,17 @@ static bool has_relevant(const struct setting_pairs *pairs)
 static void list_names(char list[static LIST_CHARS], const struct setting_pairs *pairs,
 		       bool only_relevant)
 {
-	size_t length = 0, count = 0;
+	size_t count = 0;
 
 	list[0] = '\0';
 	for (size_t i = 0; i < pairs->count; i++) {
 		if (!is_listed(&pairs->items[i], only_relevant) || count++ >= MAX_NAMED)
 			continue;
-		snprintf(list + length, LIST_CHARS - length, "%s%.*s", count > 1 ? ", " : "",
-			 (int)NAME_CHARS, pairs->items[i].name);
-		tsi_str_drop_partial(list);
-		length = strlen(list);
+		tsi_join_text(list, LIST_CHARS, ", ", "%.*s", (int)NAME_CHARS,
+			      pairs->items[i].name);
 	}
 	if (count > MAX_NAMED)
-		snprintf(list + length, LIST_CHARS - length, " and %zu more", count - MAX_NAMED);
+		tsi_append_text(list, LIST_CHARS, " and %zu more", count - MAX_NAMED);
 }
 
 /* "A", "B" or "A and B"; NULL: neither. */

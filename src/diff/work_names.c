@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/print_text.h"
 
 /* ---- launchers ---- */
 
@@ -101,32 +102,25 @@ enum {
 };
 
 /* Appends a name, cut to `most` bytes. */
-static size_t append_name(char *joined, size_t length, const char *name, size_t most)
+static void append_name(char joined[JOINED_BYTES], const char *name, size_t most)
 {
-	int bytes = (int)(strlen(name) < most ? strlen(name) : most);
-
-	if (length)
-		length += (size_t)snprintf(joined + length, JOINED_BYTES - length, " + ");
-	length += (size_t)snprintf(joined + length, JOINED_BYTES - length, "%.*s", bytes, name);
-	if (strlen(name) <= most)
-		return length;
-	tsi_str_drop_partial(joined);
-	length = strlen(joined);
-	return length + (size_t)snprintf(joined + length, JOINED_BYTES - length, "…");
+	tsi_join_text(joined, JOINED_BYTES, " + ", "%.*s", (int)most, name);
+	if (strlen(name) > most)
+		tsi_append_text(joined, JOINED_BYTES, "…");
 }
 
 const char *tsi_join_work_names(const struct work_item *items, const size_t *indices, size_t count,
 				struct fact_sheet *sheet)
 {
-	char joined[JOINED_BYTES];
-	size_t shown = count < MAX_JOINED ? count : MAX_JOINED, length = 0;
+	char joined[JOINED_BYTES] = "";
+	size_t shown = count < MAX_JOINED ? count : MAX_JOINED;
 	size_t most = (JOINED_BYTES - COUNT_BYTES) / shown - sizeof(" + …");
 
 	if (count == 1)
 		return items[indices[0]].name;
 	for (size_t i = 0; i < shown; i++)
-		length = append_name(joined, length, items[indices[i]].name, most);
+		append_name(joined, items[indices[i]].name, most);
 	if (count > shown)
-		snprintf(joined + length, sizeof(joined) - length, " + %zu more", count - shown);
+		tsi_append_text(joined, sizeof(joined), " + %zu more", count - shown);
 	return tsi_sheet_copy(sheet, tsi_str_of(joined));
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
+#include "base/print_text.h"
 #include "base/real.h"
 #include "diff/comparison.h"
 #include "gate/evaluate.h"
@@ -148,21 +149,19 @@ static void qualifier_text(char text[QUALIFIER_MAX], const struct change_row *ch
 	};
 	char number[GATE_NUMBER_MAX];
 	double p_value;
-	size_t length;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < TSI_COUNT_OF(qualifiers); i++)
 		if (is_verdict(change, qualifiers[i].verdict))
 			snprintf(text, QUALIFIER_MAX, "%s", qualifiers[i].words);
-	length = strlen(text);
 	if (!is_verdict(change, DIFF_CHANGED) && !is_verdict(change, DIFF_NO_CHANGE))
 		return;
 	if (!tsi_diff_number(cell(change, "p_value"), &p_value))
 		return;
 	snprintf(number, sizeof(number), "%.2g", p_value);
 	tsi_real_put_point(number);
-	snprintf(text + length, QUALIFIER_MAX - length, " (p %s%.24s)",
-		 p_value < 0.0001 ? "" : "= ", p_value < 0.0001 ? "< 0.0001" : number);
+	tsi_append_text(text, QUALIFIER_MAX, " (p %s%.24s)", p_value < 0.0001 ? "" : "= ",
+			p_value < 0.0001 ? "< 0.0001" : number);
 }
 
 /* Inconclusive: too few steps. */
@@ -228,16 +227,15 @@ static bool find_bounds(const struct change_row *change, const struct gate_expre
 static void add_bound(struct tscope_gate_result *result, const struct change_row *change,
 		      const struct gate_expression *gate, double bound)
 {
-	size_t length = strlen(result->reason);
 	char amount[AMOUNT_MAX];
 
 	amount_text(amount, change, gate, bound);
 	if (!isfinite(bound) || fabs(bound - result->value) <= 1e-9 * fabs(bound))
 		return;
 	result->has_reach = result->held;
-	snprintf(result->reason + length, sizeof(result->reason) - length,
-		 "; it is %s %s with 95 %% confidence",
-		 result->value <= bound ? "at most" : "at least", amount);
+	tsi_append_text(result->reason, sizeof(result->reason),
+			"; it is %s %s with 95 %% confidence",
+			result->value <= bound ? "at most" : "at least", amount);
 }
 
 /* result->value: the change as it is measured; it counts as 0 where it may be noise. */

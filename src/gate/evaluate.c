@@ -15,6 +15,7 @@
 #include "analyze/analyzer.h"
 #include "analyze/analyzer_table.h"
 #include "analyze/lookup.h"
+#include "base/print_text.h"
 #include "base/real.h"
 #include "gate/times.h"
 
@@ -27,9 +28,7 @@ void tsi_gate_judge(struct tscope_gate_result *result, bool held, const char *re
 
 	result->held = held;
 	va_start(arguments, reason);
-	if (vsnprintf(result->reason, sizeof(result->reason), reason, arguments) >=
-	    (int)sizeof(result->reason))
-		tsi_str_drop_partial(result->reason);
+	tsi_vprint_text(result->reason, sizeof(result->reason), reason, arguments);
 	va_end(arguments);
 }
 
@@ -366,26 +365,21 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 
 /* ---- straggler ---- */
 
-/* Ranks in words: "3, 5". */
-struct rank_list {
-	char text[100];
-	size_t length;
-};
+enum { RANKS_MAX = 100 };
 
-/* Adds the ranks in the first column of a table. */
-static void list_ranks(struct rank_list *list, const struct tscope_analysis *analysis,
-		       const char *table_id)
+/* The slow ranks, "3, 5". */
+static void list_slow_ranks(char text[RANKS_MAX], const struct tscope_analysis *analysis)
 {
-	struct table_view rows = tsi_lookup_table(analysis, table_id);
+	struct table_view rows = tsi_lookup_table(analysis, "distributed.slow_ranks");
 
-	for (size_t i = 0; i < rows.row_count; i++) {
-		int64_t rank = tsi_table_cell(&rows, i, 0).integer;
-		size_t room = sizeof(list->text) - list->length;
-
-		if (room < 24)
-			return; /* the report names them all */
-		list->length += (size_t)snprintf(list->text + list->length, room, "%s%" PRId64,
-						 list->length > 0 ? ", " : "", rank);
+	text[0] = '\0';
+	for (size_t row = 0; row < rows.row_count; row++) {
+		if (strlen(text) + 32 > RANKS_MAX) {
+			tsi_append_text(text, RANKS_MAX, " ..."); /* the report names them all */
+			return;
+		}
+		tsi_join_text(text, RANKS_MAX, ", ", "%" PRId64,
+			      tsi_table_find(&rows, row, "rank").integer);
 	}
 }
 
@@ -394,13 +388,12 @@ static void add_detectable(struct tscope_gate_result *result,
 			   const struct tscope_analysis *analysis)
 {
 	struct tscope_value least = tsi_lookup(analysis, "distributed.detectable_excess_ratio");
-	size_t length = strlen(result->reason);
 
 	if (!result->held || least.kind != TSCOPE_VALUE_REAL)
 		return;
 	result->has_reach = true;
-	snprintf(result->reason + length, sizeof(result->reason) - length,
-		 "; an excess of %.1f %% would show", 100 * least.real);
+	tsi_append_text(result->reason, sizeof(result->reason), "; an excess of %.1f %% would show",
+			100 * least.real);
 }
 
 void tsi_gate_judge_straggler(struct tscope_gate_result *result,
@@ -408,7 +401,7 @@ void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 {
 	size_t distributed = tsi_lookup_analyzer("distributed");
 	struct tscope_value doubt = tsi_lookup(analysis, "distributed.slow_rank_doubt");
-	struct rank_list ranks = { .text = "" };
+	char ranks[RANKS_MAX];
 
 	if (tsi_lookup(analysis, "distributed.n_steps").kind == TSCOPE_VALUE_ABSENT) {
 		tsi_gate_judge_unknown(result, distributed, "straggler");
@@ -416,9 +409,9 @@ void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 	}
 	if (!judge_reliability(result, analysis, distributed))
 		return;
-	list_ranks(&ranks, analysis, "distributed.slow_ranks");
-	if (ranks.length > 0)
-		tsi_gate_judge(result, false, "slow: rank %s", ranks.text);
+	list_slow_ranks(ranks, analysis);
+	if (*ranks != '\0')
+		tsi_gate_judge(result, false, "slow: rank %s", ranks);
 	else if (doubt.kind == TSCOPE_VALUE_TEXT)
 		tsi_gate_judge_undecided(result, doubt.text);
 	else

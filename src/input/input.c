@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/print_text.h"
 #include "base/queue.h"
 #include "input/filter.h"
 #include "input/magic.h"
@@ -68,8 +69,7 @@ static struct input *new_input(const struct input_options *options)
 
 static void add_name(struct input *in, const char *name)
 {
-	size_t used = strlen(in->filters);
-	snprintf(in->filters + used, sizeof(in->filters) - used, "%s%s", used ? "+" : "", name);
+	tsi_join_text(in->filters, sizeof(in->filters), "+", "%s", name);
 }
 
 static enum tscope_status refuse(const struct input *in, const char *name, const char *remedy,

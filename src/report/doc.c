@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/print_text.h"
+
 struct doc_node *tsi_doc_add(struct doc *doc, const struct doc_node *node)
 {
 	struct doc_node *copy = tsi_arena_new(&doc->arena, 1, sizeof(*copy));
@@ -214,11 +216,7 @@ const char *tsi_next_name(char one[ONE_NAME_MAX], const char *joined)
 	const char *end = strstr(joined, joint);
 	size_t length = end ? (size_t)(end - joined) : strlen(joined);
 
-	if (length > ONE_NAME_MAX - 1)
-		length = ONE_NAME_MAX - 1;
-	memcpy(one, joined, length);
-	one[length] = '\0';
-	tsi_str_drop_partial(one);
+	tsi_print_text(one, ONE_NAME_MAX, "%.*s", (int)length, joined);
 	return end ? end + strlen(joint) : NULL;
 }
 

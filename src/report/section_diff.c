@@ -6,6 +6,7 @@
 #include "report/change_words.h"
 #include "report/section.h"
 
+#include "base/print_text.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -348,11 +349,10 @@ static void put_entries(const struct panel *panel, const char *words, const char
 		struct tscope_value b = tsi_change_cell(&entry, "b");
 		char text[1024];
 
-		snprintf(text, sizeof(text), "%.200s: %.300s → %.300s",
-			 tsi_change_text(&entry, "name"),
-			 a.kind == TSCOPE_VALUE_TEXT ? a.text : "-",
-			 b.kind == TSCOPE_VALUE_TEXT ? b.text : "-");
-		tsi_str_drop_partial(text);
+		tsi_print_text(text, sizeof(text), "%.200s: %.300s → %.300s",
+			       tsi_change_text(&entry, "name"),
+			       a.kind == TSCOPE_VALUE_TEXT ? a.text : "-",
+			       b.kind == TSCOPE_VALUE_TEXT ? b.text : "-");
 		tsi_doc_line(panel->doc, DOC_SETTING, DOC_FAINT, words, "%s", text);
 	}
 	if (count > entry.row)
@@ -460,11 +460,10 @@ static void put_finding(const struct panel *panel, const struct change *finding)
 	const char *b = tsi_change_text(finding, "b_severity");
 	char text[512];
 
-	snprintf(text, sizeof(text), "[%s%s%s] %.360s (%.64s)", a,
-		 *a != '\0' && *b != '\0' && strcmp(a, b) != 0 ? " → " : "",
-		 *a != '\0' && strcmp(a, b) == 0 ? "" : b, tsi_change_text(finding, "title"),
-		 tsi_change_text(finding, "id"));
-	tsi_str_drop_partial(text);
+	tsi_print_text(text, sizeof(text), "[%s%s%s] %.360s (%.64s)", a,
+		       *a != '\0' && *b != '\0' && strcmp(a, b) != 0 ? " → " : "",
+		       *a != '\0' && strcmp(a, b) == 0 ? "" : b, tsi_change_text(finding, "title"),
+		       tsi_change_text(finding, "id"));
 	for (size_t i = 0; i < TSI_COUNT_OF(finding_words); i++)
 		if (strcmp(finding_words[i].change, tsi_finding_change(finding)) == 0)
 			tsi_doc_line(panel->doc, DOC_FINDING_CHANGE, finding_words[i].tone,

@@ -5,6 +5,7 @@
  */
 #include "report/change_words.h"
 
+#include "base/print_text.h"
 #include "base/real.h"
 #include "base/scaled_text.h"
 #include "base/str.h"
@@ -332,12 +333,11 @@ static void put_findings(const struct panel *panel)
 	const char *title = is_found ? tsi_change_text(&finding, "title") : "";
 	bool is_bad = strcmp(kind, "new") == 0 || strcmp(kind, "worse") == 0;
 	if (!is_found)
-		snprintf(text, sizeof(text), "%s", counts);
+		tsi_print_text(text, sizeof(text), "%s", counts);
 	else if (strchr(counts, ','))
-		snprintf(text, sizeof(text), "%s; %s: %.300s", counts, kind, title);
+		tsi_print_text(text, sizeof(text), "%s; %s: %.300s", counts, kind, title);
 	else
-		snprintf(text, sizeof(text), "%s: %.300s", counts, title);
-	tsi_str_drop_partial(text);
+		tsi_print_text(text, sizeof(text), "%s: %.300s", counts, title);
 	tsi_doc_line(panel->doc, DOC_CHANGE, is_bad ? DOC_BAD : DOC_GOOD, "FINDINGS", "%s", text);
 }
 
@@ -412,8 +412,7 @@ static const char *name_difference(const struct panel *panel, const struct chang
 		return tsi_panel_print(panel, " %s", points);
 	if (a.kind != TSCOPE_VALUE_TEXT || b.kind != TSCOPE_VALUE_TEXT)
 		return "";
-	snprintf(text, sizeof(text), " %.40s → %.40s", a.text, b.text);
-	tsi_str_drop_partial(text);
+	tsi_print_text(text, sizeof(text), " %.40s → %.40s", a.text, b.text);
 	return tsi_panel_print(panel, "%s", text);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "report/change_words.h"
 
+#include "base/print_text.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -231,22 +232,22 @@ static void put_untested(const struct panel *panel, const char *verdict)
 	char text[WORDS_MAX];
 
 	if (is_begin)
-		snprintf(text, sizeof(text),
-			 "no good run before says its step time: nothing to "
-			 "compare the newest with");
+		tsi_print_text(text, sizeof(text),
+			       "no good run before says its step time: nothing to "
+			       "compare the newest with");
 	else if (is_lone)
-		snprintf(text, sizeof(text),
-			 "only %s has steps (%" PRId64 "): their time cannot be compared",
-			 strcmp(verdict, "only_a") == 0 ? "A" : "B",
-			 tsi_panel_int(panel, strcmp(verdict, "only_a") == 0
-						      ? "step_change.a_count"
-						      : "step_change.b_count"));
+		tsi_print_text(text, sizeof(text),
+			       "only %s has steps (%" PRId64 "): their time cannot be compared",
+			       strcmp(verdict, "only_a") == 0 ? "A" : "B",
+			       tsi_panel_int(panel, strcmp(verdict, "only_a") == 0
+							    ? "step_change.a_count"
+							    : "step_change.b_count"));
 	else
-		snprintf(text, sizeof(text), "the mean step changed by %s; %s%.300s",
-			 name_change(panel),
-			 doubt ? "that cannot be relied on: " : "there is nothing to test it by",
-			 doubt ? doubt : "");
-	tsi_str_drop_partial(text);
+		tsi_print_text(text, sizeof(text), "the mean step changed by %s; %s%.300s",
+			       name_change(panel),
+			       doubt ? "that cannot be relied on: "
+				     : "there is nothing to test it by",
+			       doubt ? doubt : "");
 	tsi_doc_line(panel->doc, DOC_CHANGE, DOC_WARN, "UNSURE", "%s", text);
 }
 

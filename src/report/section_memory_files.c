@@ -5,6 +5,7 @@
  */
 #include "report/section.h"
 
+#include "base/print_text.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -59,12 +60,6 @@ void tsi_section_memory_timeline(const struct panel *panel)
 /* A line with a name of the input in it: what is longer is cut. */
 enum { NAMED_MAX = 512 };
 
-static void put_line(const struct panel *panel, char text[NAMED_MAX])
-{
-	tsi_str_drop_partial(text);
-	tsi_doc_note(panel->doc, "%s", text);
-}
-
 /* The largest value of a name; ABSENT where the user did not have it kept. */
 static struct tscope_value largest(const struct table_view *view, const char *name)
 {
@@ -115,10 +110,10 @@ static void put_growth(const struct panel *panel)
 		return;
 	is_shrinking = growth.real < 0;
 	growth.real = fabs(growth.real);
-	snprintf(text, sizeof(text), "allocated memory %s by %s per call of %s",
-		 is_shrinking ? "shrinks" : "grows",
-		 tsi_panel_people(panel, growth, TSCOPE_UNIT_BYTES), function.text);
-	put_line(panel, text);
+	tsi_print_text(text, sizeof(text), "allocated memory %s by %s per call of %s",
+		       is_shrinking ? "shrinks" : "grows",
+		       tsi_panel_people(panel, growth, TSCOPE_UNIT_BYTES), function.text);
+	tsi_doc_note(panel->doc, "%s", text);
 }
 
 void tsi_section_memory_stats(const struct panel *panel)
@@ -173,11 +168,11 @@ static void put_call(const struct panel *panel, const char *device)
 	struct tscope_value function = tsi_panel_value(panel, "memory_tracker.function");
 	char text[NAMED_MAX];
 
-	snprintf(text, sizeof(text), "%s, iteration %s%s%s",
-		 function.kind == TSCOPE_VALUE_TEXT ? function.text : "-",
-		 tsi_panel_number(panel, "memory_tracker.iteration"),
-		 *device != '\0' ? ", on " : "", device);
-	put_line(panel, text);
+	tsi_print_text(text, sizeof(text), "%s, iteration %s%s%s",
+		       function.kind == TSCOPE_VALUE_TEXT ? function.text : "-",
+		       tsi_panel_number(panel, "memory_tracker.iteration"),
+		       *device != '\0' ? ", on " : "", device);
+	tsi_doc_note(panel->doc, "%s", text);
 }
 
 void tsi_section_memory_tracker(const struct panel *panel)

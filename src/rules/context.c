@@ -13,18 +13,9 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
+#include "base/print_text.h"
 #include "base/sum.h"
 #include "rules/rule_table.h"
-
-/* Appends formatted text, cut where the room ends. */
-TSI_PRINTF(3, 0)
-static void append(char *text, size_t room, const char *format, va_list args)
-{
-	size_t length = strlen(text);
-
-	if (vsnprintf(text + length, room - length, format, args) >= (int)(room - length))
-		tsi_str_drop_partial(text);
-}
 
 void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
 {
@@ -33,7 +24,7 @@ void tsi_rule_skip(struct rule_context *ctx, const char *reason, ...)
 	assert(!ctx->has_fired && !ctx->is_skipped);
 	ctx->is_skipped = true;
 	va_start(args, reason);
-	append(ctx->reason, sizeof(ctx->reason), reason, args);
+	tsi_vappend_text(ctx->reason, sizeof(ctx->reason), reason, args);
 	va_end(args);
 }
 
@@ -45,7 +36,7 @@ void tsi_rule_undecided(struct rule_context *ctx, bool is_suspected, const char 
 	ctx->is_skipped = ctx->is_undecided = true;
 	ctx->is_suspected = is_suspected;
 	va_start(args, reason);
-	append(ctx->reason, sizeof(ctx->reason), reason, args);
+	tsi_vappend_text(ctx->reason, sizeof(ctx->reason), reason, args);
 	va_end(args);
 }
 
@@ -177,7 +168,7 @@ void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, cons
 	tsi_rule_cause(ctx, ctx->rule->cause);
 	ctx->severity = ctx->setting->has_severity ? ctx->setting->severity : severity;
 	va_start(args, title);
-	append(ctx->title, sizeof(ctx->title), title, args);
+	tsi_vappend_text(ctx->title, sizeof(ctx->title), title, args);
 	va_end(args);
 	for (size_t i = 0; i < RULE_MAX_COMMON_EVIDENCE && ctx->rule->evidence[i]; i++)
 		tsi_rule_evidence(ctx, ctx->rule->evidence[i]);
@@ -185,14 +176,13 @@ void tsi_rule_fire(struct rule_context *ctx, enum tscope_severity severity, cons
 
 void tsi_rule_detail(struct rule_context *ctx, const char *format, ...)
 {
-	size_t length = strlen(ctx->detail);
 	va_list args;
 
 	assert(ctx->has_fired);
-	if (length)
-		snprintf(ctx->detail + length, sizeof(ctx->detail) - length, "; ");
+	if (*ctx->detail != '\0')
+		tsi_append_text(ctx->detail, sizeof(ctx->detail), "; ");
 	va_start(args, format);
-	append(ctx->detail, sizeof(ctx->detail), format, args);
+	tsi_vappend_text(ctx->detail, sizeof(ctx->detail), format, args);
 	va_end(args);
 }
 
@@ -206,9 +196,8 @@ void tsi_rule_advice_print(struct rule_context *ctx, const char *format, ...)
 {
 	va_list args;
 
-	ctx->printed_advice[0] = '\0';
 	va_start(args, format);
-	append(ctx->printed_advice, sizeof(ctx->printed_advice), format, args);
+	tsi_vprint_text(ctx->printed_advice, sizeof(ctx->printed_advice), format, args);
 	va_end(args);
 	tsi_rule_advice(ctx, ctx->printed_advice);
 }

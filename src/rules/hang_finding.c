@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print_text.h"
+
 bool tsi_hang_is(const struct rule_context *ctx, const char *kinds)
 {
 	const char *kind = tsi_rule_text(ctx, "hang.kind");
@@ -43,20 +45,19 @@ static struct hang_words name_waiting(const struct rule_context *ctx)
 	int64_t timeout_s = tsi_rule_int(ctx, "hang.timeout_ns") / 1000000000;
 	const char *ranks = tsi_rule_text(ctx, "hang.waiting_ranks");
 	struct hang_words words = { "" };
-	size_t length;
 
 	if (count == 0)
 		return words;
-	length = (size_t)snprintf(words.text, sizeof(words.text), "; %s %.40s%s wait%s",
-				  count == 1 ? "rank" : "ranks", ranks,
-				  strlen(ranks) > 40 ? "..." : "", count == 1 ? "s" : "");
+	tsi_print_text(words.text, sizeof(words.text), "; %s %.40s%s wait%s",
+		       count == 1 ? "rank" : "ranks", ranks, strlen(ranks) > 40 ? "..." : "",
+		       count == 1 ? "s" : "");
 	if (since_s > 0)
-		length += (size_t)snprintf(words.text + length, sizeof(words.text) - length,
-					   " since %02d:%02d:%02d UTC", (int)(since_s / 3600 % 24),
-					   (int)(since_s / 60 % 60), (int)(since_s % 60));
+		tsi_append_text(words.text, sizeof(words.text), " since %02d:%02d:%02d UTC",
+				(int)(since_s / 3600 % 24), (int)(since_s / 60 % 60),
+				(int)(since_s % 60));
 	if (timeout_s > 0)
-		snprintf(words.text + length, sizeof(words.text) - length,
-			 " (timeout %" PRId64 " s)", timeout_s);
+		tsi_append_text(words.text, sizeof(words.text), " (timeout %" PRId64 " s)",
+				timeout_s);
 	return words;
 }
 
@@ -123,7 +124,7 @@ void tsi_hang_fire(struct rule_context *ctx, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(wrong, sizeof(wrong), format, arguments);
+	tsi_vprint_text(wrong, sizeof(wrong), format, arguments);
 	va_end(arguments);
 	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH, "%.240s: %s%s", tsi_rule_text(ctx, "hang.call"),
 		      wrong, name_waiting(ctx).text);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print_text.h"
 #include "base/str.h"
 #include "rules/budget_share.h"
 #include "rules/operator_words.h"
@@ -162,15 +163,14 @@ static void describe_cause(struct rule_context *ctx, enum idle_cause cause, bool
 	for (size_t row = 0; row < tsi_rule_rows(ctx, CULPRITS) && count < SHOWN_CULPRITS; row++) {
 		double part = tsi_rule_cell_real(ctx, CULPRITS, row, "ns_per_step");
 		const char *name = tsi_rule_cell_text(ctx, CULPRITS, row, "name");
-		size_t length = strlen(culprits);
+
 		if (!is_of_cause(ctx, CULPRITS, row, tsi_idle_cause_name(cause)) || *name == '\0' ||
 		    !tsi_is_worth_naming(part / step_ns))
 			continue;
-		snprintf(culprits + length, sizeof(culprits) - length, "%s%.1f %% %.*s",
-			 count++ > 0 ? ", " : "", 100 * part / step_ns, CULPRIT_CHARS,
-			 tsi_kernel_words(name).text);
+		tsi_join_text(culprits, sizeof(culprits), ", ", "%.1f %% %.*s",
+			      100 * part / step_ns, CULPRIT_CHARS, tsi_kernel_words(name).text);
+		count++;
 	}
-	tsi_str_drop_partial(culprits);
 	if (is_only && count > 0)
 		tsi_rule_detail(ctx, "%s", culprits);
 	else if (count > 0)
@@ -281,9 +281,8 @@ static struct caller_text describe_caller(const struct rule_context *ctx,
 	const char *source = tsi_rule_cell_text(ctx, CALLERS, *row, "source");
 	const char *slash = strrchr(source, '/'), *open = strchr(source, '(');
 	bool has_folder = slash && (!open || slash < open);
-	snprintf(text.chars, sizeof(text.chars), ": %.60s in %.80s", call_words(culprit),
-		 has_folder ? slash + 1 : source);
-	tsi_str_drop_partial(text.chars);
+	tsi_print_text(text.chars, sizeof(text.chars), ": %.60s in %.80s", call_words(culprit),
+		       has_folder ? slash + 1 : source);
 	return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/memory/role_words.h"
 #include "analyze/memory/site_words.h"
+#include "base/print_text.h"
 #include "base/scaled_text.h"
 #include "model/memory/stack_site.h"
 
@@ -142,17 +143,6 @@ static const char *advise(const struct role_part *role, enum work work)
 	return NULL;
 }
 
-TSI_PRINTF(2, 3)
-static void append(struct memory_advice *advice, const char *format, ...)
-{
-	size_t length = strlen(advice->chars);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(advice->chars + length, sizeof(advice->chars) - length, format, args);
-	va_end(args);
-}
-
 static void append_role(struct memory_advice *advice, const struct role_part *role, enum work work)
 {
 	const char *text = advise(role, work);
@@ -160,24 +150,27 @@ static void append_role(struct memory_advice *advice, const struct role_part *ro
 				   ? tsi_stack_file_name(tsi_str_of(role->file))
 				   : tsi_site_words(role->site);
 
-	append(advice, "%s", *advice->chars == '\0' ? ": " : "; ");
+	tsi_append_text(advice->chars, sizeof(advice->chars), "%s",
+			*advice->chars == '\0' ? ": " : "; ");
 	if (text)
-		append(advice, "%s", text);
+		tsi_append_text(advice->chars, sizeof(advice->chars), "%s", text);
 	else
-		append(advice,
-		       "what %.*s allocates: free it sooner, keep it on the host or make it "
-		       "smaller",
-		       TSI_QUOTE(place));
+		tsi_append_text(
+			advice->chars, sizeof(advice->chars),
+			"what %.*s allocates: free it sooner, keep it on the host or make it "
+			"smaller",
+			TSI_QUOTE(place));
 }
 
 /* How the next snapshot would say what the memory is for. */
 static void append_unknown(struct memory_advice *advice, const struct role_part *role)
 {
-	append(advice, "; %.0f %% of what was live %s: %s would show what it is for",
-	       100 * role_ratio(role), tsi_role_sentence(role->role),
-	       is_role(role, "earlier")
-		       ? "_record_memory_history() before the model is built"
-		       : "_record_memory_history(context=\"all\", stacks=\"all\")");
+	tsi_append_text(advice->chars, sizeof(advice->chars),
+			"; %.0f %% of what was live %s: %s would show what it is for",
+			100 * role_ratio(role), tsi_role_sentence(role->role),
+			is_role(role, "earlier")
+				? "_record_memory_history() before the model is built"
+				: "_record_memory_history(context=\"all\", stacks=\"all\")");
 }
 
 static struct memory_advice advise_by_role(const struct rule_context *ctx)
@@ -211,15 +204,17 @@ struct memory_advice tsi_memory_advice(const struct rule_context *ctx)
 
 	site = site.length ? site : TSI_STR("the request");
 	if (!knows_live(ctx))
-		append(&advice, ": activation checkpointing, a smaller micro-batch, sharded or "
+		tsi_append_text(advice.chars, sizeof(advice.chars),
+				": activation checkpointing, a smaller micro-batch, sharded or "
 				"offloaded optimizer state");
 	else if (tsi_rule_int(ctx, "snapshot.oom_size_bytes") <= live_bytes(ctx))
 		return advise_by_role(ctx);
 	else
-		append(&advice,
-		       ": split what %.*s asks for into chunks, since that alone is more than all "
-		       "that was live",
-		       TSI_QUOTE(site));
+		tsi_append_text(
+			advice.chars, sizeof(advice.chars),
+			": split what %.*s asks for into chunks, since that alone is more than all "
+			"that was live",
+			TSI_QUOTE(site));
 	return advice;
 }
 

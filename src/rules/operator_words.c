@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cxx_name.h"
+#include "base/print_text.h"
 #include "base/str.h"
 
 #define OPERATORS "flops.by_operator"
@@ -37,8 +38,7 @@ struct operator_words tsi_operator_words(const struct rule_context *ctx, size_t 
 	struct operator_words words;
 	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "%s", tsi_operator_text(ctx, row, "name"));
-	tsi_str_drop_partial(name);
+	tsi_print_text(name, sizeof(name), "%s", tsi_operator_text(ctx, row, "name"));
 	snprintf(words.text, sizeof(words.text), "%s%s%s%s%s", name, *shape ? " " : "", shape,
 		 *precision ? " " : "", precision);
 	return words;
@@ -51,9 +51,8 @@ struct operator_words tsi_kernel_words(const char *name)
 		strchr(name, '<') || strncmp(name, "void ", 5) == 0 || strncmp(name, "_Z", 2) == 0;
 	struct operator_words words;
 
-	snprintf(words.text, sizeof(words.text), "%s",
-		 is_cxx ? tsi_cxx_name(&arena, name, CXX_TYPES) : name);
-	tsi_str_drop_partial(words.text);
+	tsi_print_text(words.text, sizeof(words.text), "%s",
+		       is_cxx ? tsi_cxx_name(&arena, name, CXX_TYPES) : name);
 	tsi_arena_deinit(&arena);
 	return words;
 }

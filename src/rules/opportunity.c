@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print_text.h"
 #include "base/scaled_text.h"
 #include "base/str.h"
 #include "rules/operator_words.h"
@@ -58,14 +59,13 @@ static void append_launcher(const struct rule_context *ctx, size_t row, const ch
 {
 	double step_count = tsi_rule_real(ctx, "opportunities.step_count");
 	const char *op = text(ctx, row, "operator");
-	size_t length = strlen(words);
 	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "%.63s",
-		 *op ? op : tsi_kernel_words(text(ctx, row, "event")).text);
-	tsi_str_drop_partial(name);
-	snprintf(words + length, WORDS_BYTES - length, length ? ", %s %s %s" : "%s per step %s %s",
-		 tsi_time_text((double)integer(ctx, row, "ns") / step_count).chars, where, name);
+	tsi_print_text(name, sizeof(name), "%s",
+		       *op ? op : tsi_kernel_words(text(ctx, row, "event")).text);
+	tsi_append_text(words, WORDS_BYTES, *words ? ", %s %s %s" : "%s per step %s %s",
+			tsi_time_text((double)integer(ctx, row, "ns") / step_count).chars, where,
+			name);
 }
 
 /* Where the longest event of a launcher is. */
@@ -74,8 +74,7 @@ static void describe_site(struct rule_context *ctx, size_t row)
 	const char *op = text(ctx, row, "operator");
 	char words[NAME_BYTES + 16];
 
-	snprintf(words, sizeof(words), "the longest%s%.63s", *op ? " " : "", op);
-	tsi_str_drop_partial(words);
+	tsi_print_text(words, sizeof(words), "the longest%s%.63s", *op ? " " : "", op);
 	tsi_rule_site(ctx, LAUNCHERS, row, words);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print_text.h"
 #include "base/scaled_text.h"
 
 #define GROUPS "correlation.groups"
@@ -63,15 +64,16 @@ static void describe_group(struct rule_context *ctx, size_t group, bool is_only)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(values); i++) {
 		struct tscope_value value = tsi_rule_cell(ctx, GROUPS, group, values[i].column);
-		size_t length = strlen(text);
+
 		if (value.kind == TSCOPE_VALUE_ABSENT)
 			continue;
 		if (values[i].is_scaled)
-			snprintf(text + length, sizeof(text) - length, "%s%s", length ? ", " : "",
-				 tsi_scaled_text(tsi_value_real(value), values[i].quantity).chars);
+			tsi_join_text(
+				text, sizeof(text), ", ", "%s",
+				tsi_scaled_text(tsi_value_real(value), values[i].quantity).chars);
 		else
-			snprintf(text + length, sizeof(text) - length, "%s%s %.4g",
-				 length ? ", " : "", values[i].column, tsi_value_real(value));
+			tsi_join_text(text, sizeof(text), ", ", "%s %.4g", values[i].column,
+				      tsi_value_real(value));
 	}
 	if (is_only) {
 		tsi_rule_detail(ctx, "%s", text);

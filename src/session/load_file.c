@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "base/print_text.h"
 #include "base/queue.h"
 #include "model/memory/memory_file.h"
 #include "session/open_trace.h"
@@ -45,15 +46,12 @@ void tsi_loaded_free(struct loaded *loaded)
 
 void tsi_loaded_note(struct loaded *loaded, const char *format, ...)
 {
-	size_t length = strlen(loaded->note);
 	va_list arguments;
 
-	if (length > 0 && length + 2 < sizeof(loaded->note)) {
-		memcpy(loaded->note + length, "; ", 3);
-		length += 2;
-	}
+	if (*loaded->note != '\0')
+		tsi_append_text(loaded->note, sizeof(loaded->note), "; ");
 	va_start(arguments, format);
-	vsnprintf(loaded->note + length, sizeof(loaded->note) - length, format, arguments);
+	tsi_vappend_text(loaded->note, sizeof(loaded->note), format, arguments);
 	va_end(arguments);
 }
 

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/print_text.h"
+
 enum { RANKS_NAMED = 8, FILES_NAMED = 3 };
 
 /* A joined run. Files about memory stand behind the items that its steps are made of. */
@@ -18,7 +20,7 @@ struct view {
 static void list_failed_ranks(const struct run_members *members, char *text, size_t size)
 {
 	char numbers[RANKS_NAMED * 22] = "";
-	size_t count = 0, used = 0;
+	size_t count = 0;
 	int64_t last = -1;
 
 	for (size_t i = members->step_item_count; i < members->item_count; i++) {
@@ -27,8 +29,7 @@ static void list_failed_ranks(const struct run_members *members, char *text, siz
 			continue;
 		last = members->items[i].rank;
 		if (count++ < RANKS_NAMED)
-			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
-						 "%s%" PRId64, used ? ", " : "", last);
+			tsi_join_text(numbers, sizeof(numbers), ", ", "%" PRId64, last);
 	}
 	*text = '\0';
 	if (count > 0)

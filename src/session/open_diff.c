@@ -14,6 +14,7 @@
 #include "analyze/analysis.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/print_text.h"
 #include "session/open_diff.h"
 #include "session/open_saved.h"
 
@@ -106,9 +107,8 @@ TSI_PRINTF(2, 3) static void add_note(struct tscope_diff *diff, const char *form
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(diff->notes[diff->note_count], NOTE_CHARS, format, arguments);
+	tsi_vprint_text(diff->notes[diff->note_count++], NOTE_CHARS, format, arguments);
 	va_end(arguments);
-	tsi_str_drop_partial(diff->notes[diff->note_count++]);
 }
 
 /* Notes what is missing in a saved report. */

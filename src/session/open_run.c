@@ -32,6 +32,7 @@
 #include "analyze/shared/anchor.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/print_text.h"
 #include "run/settle.h"
 #include "session/open_trace.h"
 
@@ -60,11 +61,10 @@ static enum tscope_status fail_empty(const struct run_members *members,
 				other->path, other->reason);
 	}
 	if (members->other_count == 1)
-		snprintf(found, sizeof(found), "1 other file, %.120s: %.120s", first->path,
-			 first->reason);
+		tsi_print_text(found, sizeof(found), "1 other file, %.120s: %.120s", first->path,
+			       first->reason);
 	else if (members->other_count > 1)
-		snprintf(found, sizeof(found), "%zu other files", members->other_count);
-	tsi_str_drop_partial(found);
+		tsi_print_text(found, sizeof(found), "%zu other files", members->other_count);
 	return tsi_fail(err, TSCOPE_E_EMPTY,
 			"%s%s holds nothing to analyse: looked for traces (.json, .gz, .zst), "
 			"step records (steps.jsonl), metrics (metrics.csv, events.out.tfevents), "

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "base/print_text.h"
 
 unsigned char tsi_depth_of(const struct loaded *loaded)
 {
@@ -30,10 +31,8 @@ unsigned char tsi_depth_of(const struct loaded *loaded)
 void tsi_keep_secondary(struct run_rank *rank, struct loaded *loaded)
 {
 	struct loaded **kept = &rank->secondary[tsi_depth_of(loaded)];
-	size_t used = strlen(loaded->note);
 
-	snprintf(loaded->note + used, sizeof(loaded->note) - used,
-		 "%sthe steps are those of another trace of this rank", used ? "; " : "");
+	tsi_loaded_note(loaded, "the steps are those of another trace of this rank");
 	if (!*kept || loaded->input.event_count > (*kept)->input.event_count)
 		*kept = loaded;
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/print_text.h"
 #include "input/members.h"
 
 enum { NOTE_CHARS = 1024 }; /* has a path in it, and words */
@@ -82,9 +83,8 @@ void tsi_run_note(struct run_notes *notes, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	tsi_vprint_text(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	tsi_str_drop_partial(text);
 	const char **note = tsi_arena_push(notes->arena, &notes->items, &notes->count,
 					   &notes->capacity, sizeof(*note));
 	if (note)

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/print_text.h"
 #include "base/sum.h"
 #include "report/json_parts.h"
 
@@ -190,12 +191,11 @@ static void put_collectives(struct tracks *t, const struct run_slice *slice, siz
 /* "clock +12.345 us, within 1.200 us; ends agree to 0.300 us" */
 static void describe_clock(char *text, size_t size, const struct rank_clock *clock)
 {
-	int length = snprintf(text, size, "clock %+.3f us, within %.3f us",
-			      (double)clock->offset_ns / 1e3, (double)clock->error_ns / 1e3);
-
-	if (clock->match_count > 0 && length > 0 && (size_t)length < size)
-		snprintf(text + length, size - (size_t)length, "; ends agree to %.3f us",
-			 (double)clock->residual_ns / 1e3);
+	tsi_print_text(text, size, "clock %+.3f us, within %.3f us", (double)clock->offset_ns / 1e3,
+		       (double)clock->error_ns / 1e3);
+	if (clock->match_count > 0)
+		tsi_append_text(text, size, "; ends agree to %.3f us",
+				(double)clock->residual_ns / 1e3);
 }
 
 static void put_rank_names(struct tracks *t, const struct run_slice *slice, size_t rank)

@@ -193,3 +193,19 @@ TEST(test_drop_partial)
 		assert_string_equal(text, cases[i].kept);
 	}
 }
+
+TEST(a_quoted_text_is_cut_before_a_character)
+{
+	char text[80], shown[80];
+
+	memset(text, 'a', sizeof(text));
+	memcpy(text + 62, "\xe2\x82\xac", 3); /* € */
+	snprintf(shown, sizeof(shown), "%.*s", TSI_QUOTE(((struct str){ text, sizeof(text) })));
+	assert_int_equal(strlen(shown), 62);
+	snprintf(shown, sizeof(shown), "%.*s", TSI_QUOTE(((struct str){ text + 1, 64 })));
+	assert_int_equal(strlen(shown), 64);
+	/* What is no UTF-8 keeps most of it. */
+	memset(text, 0x80, sizeof(text));
+	snprintf(shown, sizeof(shown), "%.*s", TSI_QUOTE(((struct str){ text, sizeof(text) })));
+	assert_int_equal(strlen(shown), 60);
+}

@@ -6,6 +6,7 @@
 
 #include "analyze/memory/site_words.h"
 #include "base/attributes.h"
+#include "base/print_text.h"
 #include "base/scaled_text.h"
 #include "model/memory/stack_site.h"
 
@@ -76,12 +77,10 @@ static double percent_of_whole(const struct role_part *part, int64_t bytes)
 
 static void append_site(struct role_words *words, const struct role_part *part)
 {
-	size_t length = strlen(words->chars);
-
 	if (*part->site != '\0' && is_worth_a_word(part, part->site_bytes))
-		snprintf(words->chars + length, sizeof(words->chars) - length, ", %s by %.*s",
-			 tsi_size_text(part->site_bytes).chars,
-			 TSI_QUOTE(tsi_site_words(part->site)));
+		tsi_append_text(words->chars, sizeof(words->chars), ", %s by %.*s",
+				tsi_size_text(part->site_bytes).chars,
+				TSI_QUOTE(tsi_site_words(part->site)));
 }
 
 /*
@@ -94,14 +93,16 @@ static struct role_words describe_place(const struct role_part *part)
 	struct str file = tsi_stack_file_name(tsi_str_of(part->file));
 
 	if (part->file_bytes > part->site_bytes && is_worth_a_word(part, part->file_bytes)) {
-		snprintf(words.chars, sizeof(words.chars), "%.0f %% of it is allocated in %.*s",
-			 percent_of_whole(part, part->file_bytes), TSI_QUOTE(file));
+		tsi_print_text(words.chars, sizeof(words.chars),
+			       "%.0f %% of it is allocated in %.*s",
+			       percent_of_whole(part, part->file_bytes), TSI_QUOTE(file));
 		if (strncmp(part->site, part->file, strlen(part->file)) == 0)
 			append_site(&words, part);
 	} else if (*part->site != '\0' && is_worth_a_word(part, part->site_bytes)) {
-		snprintf(words.chars, sizeof(words.chars), "%.0f %% of it is allocated by %.*s",
-			 percent_of_whole(part, part->site_bytes),
-			 TSI_QUOTE(tsi_site_words(part->site)));
+		tsi_print_text(words.chars, sizeof(words.chars),
+			       "%.0f %% of it is allocated by %.*s",
+			       percent_of_whole(part, part->site_bytes),
+			       TSI_QUOTE(tsi_site_words(part->site)));
 	}
 	return words;
 }
@@ -115,8 +116,8 @@ struct role_words tsi_describe_role(const struct role_part *part)
 		return describe_place(part);
 	if (!is_worth_a_word(part, part->bytes))
 		return words;
-	snprintf(words.chars, sizeof(words.chars), "%.0f %% of it %s",
-		 percent_of_whole(part, part->bytes), sentence);
+	tsi_print_text(words.chars, sizeof(words.chars), "%.0f %% of it %s",
+		       percent_of_whole(part, part->bytes), sentence);
 	append_site(&words, part);
 	return words;
 }

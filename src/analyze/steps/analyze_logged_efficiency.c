@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print_text.h"
 #include "base/sum.h"
 #include "run/scalars.h"
 
@@ -210,15 +211,12 @@ enum { REASONS_MAX = 900 };
 TSI_PRINTF(2, 3)
 static void add_reason(char text[REASONS_MAX], const char *format, ...)
 {
-	size_t length = strlen(text);
 	va_list arguments;
 
-	if (length > 0 && length + 2 < REASONS_MAX) {
-		memcpy(text + length, "; ", 3);
-		length += 2;
-	}
+	if (*text != '\0')
+		tsi_append_text(text, REASONS_MAX, "; ");
 	va_start(arguments, format);
-	vsnprintf(text + length, REASONS_MAX - length, format, arguments);
+	tsi_vappend_text(text, REASONS_MAX, format, arguments);
 	va_end(arguments);
 }
 

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/print_text.h"
+
 enum {
 	SITE_TEXT_MAX = 4096, /* a longer one is cut */
 	NAME_SHOWN_MAX = 1024,
@@ -56,34 +58,28 @@ static int shown(struct str name)
 }
 
 /* Appends "train.py:41:step". */
-static size_t put_frame(const struct memray_capture *capture, uint32_t node,
-			char text[SITE_TEXT_MAX], size_t length)
+static void put_frame(const struct memray_capture *capture, uint32_t node, char text[SITE_TEXT_MAX])
 {
 	const struct memray_frame *frame = &capture->frames[capture->nodes[node].frame];
 	struct str file = tsi_intern_text(&capture->names, frame->file);
 	struct str function = tsi_intern_text(&capture->names, frame->function);
 	char line[16] = "";
-	int put;
 
 	if (frame->line > 0)
 		snprintf(line, sizeof(line), "%" PRId32 ":", frame->line);
-	put = snprintf(text + length, SITE_TEXT_MAX - length, "%s%.*s:%s%.*s", length ? " < " : "",
-		       shown(file), file.data, line, shown(function), function.data);
-	length += put > 0 ? (size_t)put : 0;
-	return length < SITE_TEXT_MAX ? length : SITE_TEXT_MAX - 1;
+	tsi_join_text(text, SITE_TEXT_MAX, " < ", "%.*s:%s%.*s", shown(file), file.data, line,
+		      shown(function), function.data);
 }
 
 static void describe(const struct site_maker *maker, uint32_t node, char text[SITE_TEXT_MAX])
 {
 	const struct memray_capture *capture = &maker->host->capture;
-	size_t length = 0;
 
 	text[0] = '\0';
 	for (unsigned i = 0; i < maker->depth && node > 0; i++) {
-		length = put_frame(capture, node, text, length);
+		put_frame(capture, node, text);
 		node = capture->nodes[node].parent;
 	}
-	tsi_str_drop_partial(text);
 }
 
 static struct host_site *find_site(struct site_maker *maker, struct str text)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/print_text.h"
 
 /* ---- the kinds ---------------------------------------------------------------------------- */
 
@@ -184,24 +185,20 @@ static void describe_dict(const struct plain *plain, struct plain_value dict, ch
 {
 	size_t count = tsi_plain_length(plain, dict),
 	       shown = count < SHOWN_KEYS ? count : SHOWN_KEYS;
-	size_t length =
-		(size_t)snprintf(words, WORDS_MAX, "a dict with the key%s", count == 1 ? "" : "s");
 
+	tsi_print_text(words, WORDS_MAX, "a dict with the key%s", count == 1 ? "" : "s");
 	for (size_t i = 0; i < shown; i++) {
 		struct plain_value key = tsi_plain_key(plain, dict, i);
+		bool is_text = tsi_plain_kind(key) == PLAIN_TEXT;
 		char text[KEY_MAX];
 
-		if (tsi_plain_kind(key) == PLAIN_TEXT)
-			snprintf(text, sizeof(text), "%s", tsi_plain_text(plain, key).data);
-		else
-			snprintf(text, sizeof(text), "%s",
-				 tsi_plain_kind_name(tsi_plain_kind(key)));
-		tsi_str_drop_partial(text);
-		length += (size_t)snprintf(words + length, WORDS_MAX - length, "%s %s",
-					   i > 0 ? "," : "", text);
+		tsi_print_text(text, sizeof(text), "%s",
+			       is_text ? tsi_plain_text(plain, key).data
+				       : tsi_plain_kind_name(tsi_plain_kind(key)));
+		tsi_append_text(words, WORDS_MAX, "%s %s", i > 0 ? "," : "", text);
 	}
 	if (count > shown)
-		snprintf(words + length, WORDS_MAX - length, " …");
+		tsi_append_text(words, WORDS_MAX, " …");
 }
 
 /* "a list of 3 items, the first of them a dict with the key a" */

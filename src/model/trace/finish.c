@@ -7,6 +7,7 @@
 
 #include "base/ckd.h"
 #include "base/error.h"
+#include "base/print_text.h"
 #include "model/trace/build.h"
 
 #include <inttypes.h>
@@ -65,16 +66,15 @@ static const struct {
 /* ": 3 instants, 4 counters" */
 static void list_other_kinds(const struct tscope_trace *trace, char *text, size_t size)
 {
-	size_t used = 0;
+	text[0] = '\0';
 	for (size_t i = 0; i < TSI_COUNT_OF(other_kinds); i++) {
 		uint64_t count = 0;
 		for (const char *phase = other_kinds[i].phases; *phase; phase++)
 			count += count_phase(trace, *phase);
 		if (!count)
 			continue;
-		int length = snprintf(text + used, size - used, "%s%" PRIu64 " %s",
-				      used ? ", " : ": ", count, other_kinds[i].name);
-		used += (size_t)length;
+		tsi_append_text(text, size, "%s%" PRIu64 " %s", *text ? ", " : ": ", count,
+				other_kinds[i].name);
 	}
 }
 
@@ -189,14 +189,14 @@ static void describe_links(struct tscope_trace *trace)
 	};
 	char text[LINK_WAY_COUNT * 40] = "";
 	const char *only = "";
-	size_t used = 0;
 	int way_count = 0;
 	for (int way = 0; way < LINK_WAY_COUNT; way++) {
 		if (!trace->link_counts[way])
 			continue;
 		only = names[way];
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %" PRIu64,
-					 way_count++ ? ", " : "", only, trace->link_counts[way]);
+		tsi_join_text(text, sizeof(text), ", ", "%s %" PRIu64, only,
+			      trace->link_counts[way]);
+		way_count++;
 	}
 	trace->info.link_basis =
 		way_count > 1 ? tsi_arena_copy(&trace->arena, tsi_str_of(text)) : only;
