@@ -4,7 +4,7 @@
 
 #include "analyze/ops/graph_log.h"
 #include "comm/member_lists.h"
-#include "model/trace/composer.h"
+#include "model/trace/merged_ranks.h"
 #include "run/find.h"
 #include "run/memory_steps.h"
 #include "run/metrics.h"

@@ -3,7 +3,7 @@
 #define TSCOPE_SESSION_OPEN_TRACE_H
 
 #include "input/input.h"
-#include "model/trace/composer.h"
+#include "model/trace/merged_ranks.h"
 #include "session/stretches.h"
 
 #include <tscope/trace.h>

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "fail_alloc.h"
 #include "model/trace/composer.h"
+#include "model/trace/merged_ranks.h"
 
 static struct str str_of(const char *text)
 {

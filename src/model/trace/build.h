@@ -494,11 +494,14 @@ enum tscope_status tsi_take_metadata(struct event_sink *sink, struct str key, st
 				     struct tscope_error *err);
 void tsi_take_metadata_event(struct builder *b, const struct raw_event *event);
 
-/* composer.c */
+/* merged_ranks.c */
 
 /* To know by options.only whose events come. */
 void tsi_know_rank_threads(struct builder *b);
 bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event);
+
+/* composer.c */
+
 /* Metadata events of Composer; others are left alone. */
 void tsi_take_composer_event(struct builder *b, const struct raw_event *event);
 /* A thread_sort_index marks Composer's merger. */
