@@ -129,7 +129,7 @@ struct tscope_trace_info {
 	bool has_base_time;
 	int64_t first_ns, last_ns; /* of all timed work; 0, 0 without any */
 	int64_t rank, world_size;  /* -1 where the trace does not say */
-	/* Ranks whose events Composer merged into it: no figure of all means much; 0: one rank */
+	/* Ranks whose traces were merged into it: no figure of all means much; 0: one rank */
 	size_t merged_rank_count;
 	const char *backend;     /* of torch.distributed: "nccl"; "" if not said */
 	const char *device_name; /* of the first device in use, "" if not said */

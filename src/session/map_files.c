@@ -208,7 +208,7 @@ static enum tscope_status read_whole(struct tscope_map *map, const size_t *indic
 	return tsi_load_files(loads, load_count, &map->options, err);
 }
 
-/* The ranks that Composer merged into a file, one by one, as split_merged.c would read them. */
+/* The ranks that were merged into a file, one by one, as split_merged.c would read them. */
 static enum tscope_status read_merged(struct tscope_map *map, struct reading *reading,
 				      struct tscope_error *err)
 {

@@ -71,8 +71,8 @@ enum tscope_status tsi_session_read(struct run_sources *ret, struct session *ses
 				    const struct run_files *files, struct tscope_error *err);
 
 /*
- * Reads traces in which Composer merged ranks again, once for each rank whose own trace is not
- * among the sources: these replace the file.
+ * Reads merged traces again, once for each rank whose own trace is not among the sources: these
+ * replace the file.
  */
 TSI_MUST_CHECK
 enum tscope_status tsi_split_merged(struct run_sources *sources, struct session *session,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces that Composer merged: the events of several ranks are in one file, and no figure of all
- * of them together means anything. Such a file is read once for each rank, but not for ranks whose
- * own traces of that time were read, too: Composer leaves both in one folder.
+ * Merged traces: the events of several ranks are in one file, and no figure of all of them means
+ * anything. Such a file is read once for each rank, but not for ranks whose own traces of that time
+ * were read, too: Composer and SGLang leave both in one folder.
  */
 #include "session/session.h"
 

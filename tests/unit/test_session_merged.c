@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of Composer from end to end: each rank's own traces, and those that its merger made of them. */
+/* Runs from end to end of each rank's own traces, and of those that a merger made of them. */
 #include "test_folder.h"
 
 #include <stdio.h>
@@ -206,6 +206,112 @@ TEST_IN_FOLDER(a_rank_without_work)
 	tscope_run_free(run);
 }
 
+/* ---- traces of torch ---- */
+
+/* A step and an operator in it, in µs; of PID as JSON. */
+#define STEP(number, at, pid)                                                                      \
+	"{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#" #number          \
+	"\", \"ts\": " #at "00, \"dur\": 90, \"pid\": " pid ", \"tid\": 7},\n"                     \
+	"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"ts\": " #at                \
+	"10, \"dur\": 50, \"pid\": " pid ", \"tid\": 7},\n"
+#define STEPS(pid) STEP(1, 1, pid) STEP(2, 2, pid)
+#define SPAN_OF_PROFILER(pid)                                                                      \
+	"{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"PyTorch Profiler (0)\", \"ts\": 90, "     \
+	"\"dur\": 250, \"pid\": " pid ", \"tid\": \"PyTorch Profiler\"},\n"
+#define PROCESS(pid, args)                                                                         \
+	"{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": " pid                                \
+	", \"tid\": 0, \"args\": {" args "}},\n"
+#define TORCH(events)                                                                              \
+	"{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 2}, "           \
+	"\"traceEvents\": [\n" events "{}]}\n"
+
+/* Rank 1 has a step more. */
+static void check_torch(const char *path, int64_t second)
+{
+	struct tscope_run *run = open_run(path, NULL);
+
+	assert_int_equal(tscope_run_rank_count(run), 2);
+	assert_int_equal(tscope_run_rank_number(run, 0), 0);
+	assert_int_equal(tscope_run_rank_number(run, 1), second);
+	assert_int_equal(tscope_run_step_count(run, 0), 2);
+	assert_int_equal(tscope_run_step_count(run, 1), 3);
+	assert_int_equal(tscope_run_input_count(run), 2);
+	assert_int_equal(tscope_run_input(run, 1).rank, second);
+	tscope_run_free(run);
+}
+
+TEST_IN_FOLDER(ranks_of_torch_by_their_pids)
+{
+	put_file("sglang.json", TORCH(STEPS("\"[TP00] 42\"") SPAN_OF_PROFILER("\"[TP00] Spans\"")
+					      STEPS("\"[TP01] 42\"") STEP(3, 3, "\"[TP01] 42\"")));
+	check_torch("sglang.json", 1);
+	/* The place in the pipeline makes it the third of two times two. */
+	put_file("pipeline.json", TORCH(STEPS("\"[TP00-PP00] 42\"") STEP(1, 1, "\"[TP01-PP00] 43\"")
+						STEPS("\"[TP00-PP01] 44\"")));
+	struct tscope_run *run = open_run("pipeline.json", NULL);
+	assert_int_equal(tscope_run_rank_count(run), 3);
+	assert_int_equal(tscope_run_rank_number(run, 2), 2);
+	tscope_run_free(run);
+	/* Two worlds of one rank each. */
+	put_file("data.json", TORCH(STEPS("\"[TP00-DP00] 42\"") STEPS("\"[TP00-DP01] 43\"")
+					    STEP(3, 3, "\"[TP00-DP01] 43\"")));
+	check_torch("data.json", 1);
+	put_file("before.json",
+		 TORCH(STEPS("\"rank0_42\"") STEPS("\"rank3_42\"") STEP(3, 3, "\"rank3_42\"")));
+	check_torch("before.json", 3);
+	put_file("behind.json", TORCH(STEPS("\"42_0\"") STEPS("\"42_1\"") STEP(3, 3, "\"42_1\"")));
+	check_torch("behind.json", 1);
+}
+
+TEST_IN_FOLDER(ranks_of_torch_by_what_is_said_of_processes)
+{
+	put_file("args.json", TORCH(PROCESS("42", "\"name\": \"python3\", \"rank\": 0") STEPS("42")
+					    PROCESS("1042", "\"name\": \"python3\", \"rank\": 1")
+						    STEPS("1042") STEP(3, 3, "1042")));
+	check_torch("args.json", 1);
+	put_file("names.json", TORCH(STEPS("1") PROCESS("1", "\"name\": \"Rank 0\"") STEPS("2")
+					     STEP(3, 3, "2") PROCESS("2", "\"name\": \"Rank 1\"")));
+	check_torch("names.json", 1);
+}
+
+/* Of processes that have no rank, or two, nothing is known. */
+TEST_IN_FOLDER(processes_that_are_no_ranks)
+{
+	static const char *const files[] = {
+		TORCH(STEPS("1") PROCESS("1", "\"name\": \"Rank 0\"") STEPS("2")),
+		TORCH(STEPS("1") PROCESS("1", "\"name\": \"Rank 0\"")
+			      PROCESS("1", "\"name\": \"Rank 1\"") STEPS("2")
+				      PROCESS("2", "\"name\": \"Rank 1\"")),
+		TORCH(STEPS("\"rank0_42\"") STEPS("42")),
+		TORCH(STEPS("\"a_0\"") STEPS("\"a_1\"")),
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		put_file("mixed.json", files[i]);
+		struct tscope_run *run = open_run("mixed.json", NULL);
+		assert_int_equal(tscope_run_rank_count(run), 1);
+		assert_int_equal(
+			tscope_run_input(run, 0).diagnostics[TSCOPE_DIAGNOSTIC_other_process], 1);
+		tscope_run_free(run);
+	}
+}
+
+/* SGLang leaves both in one folder. */
+TEST_IN_FOLDER(a_merged_file_beside_ranks_of_torch)
+{
+	put_file("profile/1723456789.25-TP-0.trace.json", TORCH(STEPS("42")));
+	put_file("profile/1723456789.25-TP-1.trace.json",
+		 "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 1, \"world_size\": 2}, "
+		 "\"traceEvents\": [\n" STEPS("42") STEP(3, 3, "42") "{}]}\n");
+	put_file("profile/merged-1723456789.25.trace.json",
+		 TORCH(STEPS("\"[TP00] 42\"") STEPS("\"[TP01] 42\"") STEP(3, 3, "\"[TP01] 42\"")));
+	check_torch("profile", 1);
+	struct tscope_run *run = open_run("profile", NULL);
+	assert_string_equal(tscope_run_other(run, 0).reason,
+			    "merged from the traces of ranks 0-1, which were read");
+	tscope_run_free(run);
+}
+
 /* Each part is a reading of the file. */
 TEST_IN_FOLDER(more_ranks_than_anybody_merges)
 {
@@ -234,6 +340,22 @@ TEST_IN_FOLDER(when_memory_ends)
 	put_file("traces/ep0-ba11-rank0.json", rank_0);
 	put_file("traces/a.json", merged);
 	put_file("traces/b.json", merged);
+	struct alloc_sweep sweep = { .at_least = 101, .is_one_thread = true };
+	while (alloc_sweep_next(&sweep)) {
+		struct tscope_run *run = NULL;
+
+		alloc_sweep_try(&sweep, tscope_run_open(&run, &path, 1, &one_thread, &sweep.err));
+		tscope_run_free(run);
+	}
+}
+
+TEST_IN_FOLDER(when_memory_ends_for_ranks_of_torch)
+{
+	const char *path = "traces";
+
+	put_file("traces/c.json", TORCH(PROCESS("1", "\"name\": \"Rank 4\"") STEPS("1")
+						PROCESS("2", "\"name\": \"Rank 5\"") STEPS("2")));
+	put_file("traces/d.json", TORCH(STEPS("\"[TP06] 1\"") STEPS("\"[TP07] 1\"")));
 	struct alloc_sweep sweep = { .at_least = 101, .is_one_thread = true };
 	while (alloc_sweep_next(&sweep)) {
 		struct tscope_run *run = NULL;

@@ -10,6 +10,7 @@
 #include "model/trace/builder.h"
 #include "model/trace/classify.h"
 #include "model/trace/composer.h"
+#include "model/trace/merged_ranks.h"
 #include "model/trace/trace.h"
 
 #include <math.h>
@@ -493,12 +494,6 @@ TSI_MUST_CHECK
 enum tscope_status tsi_take_metadata(struct event_sink *sink, struct str key, struct str value,
 				     struct tscope_error *err);
 void tsi_take_metadata_event(struct builder *b, const struct raw_event *event);
-
-/* merged_ranks.c */
-
-/* To know by options.only whose events come. */
-void tsi_know_rank_threads(struct builder *b);
-bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event);
 
 /* composer.c */
 

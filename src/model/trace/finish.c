@@ -219,6 +219,8 @@ static void fill_info(struct builder *b)
 	describe_links(trace);
 	if (info->rank < 0)
 		info->rank = b->composer_rank;
+	if (b->options.only) /* distributedInfo is that of one of them */
+		info->rank = b->options.only->rank;
 	for (int kind = 0; kind < TSCOPE_DIAGNOSTIC_COUNT; kind++) {
 		trace->diagnostics[kind] += b->sink.diagnostics[kind];
 		if (tscope_diagnostic_effect(kind) == TSCOPE_EFFECT_DROPPED)

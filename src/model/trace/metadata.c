@@ -230,6 +230,8 @@ void tsi_take_metadata_event(struct builder *b, const struct raw_event *event)
 		take_thread_name(b, event);
 	else if (tsi_str_is(event->name, "thread_sort_index"))
 		tsi_note_sort_index(b, event);
+	else if (tsi_str_is(event->name, "process_name"))
+		tsi_note_process_rank(b, event);
 	else
 		tsi_take_composer_event(b, event);
 }

@@ -386,6 +386,8 @@ struct tscope_trace {
 	size_t batch_count, batch_capacity;
 	struct composer_rank *composer_ranks; /* in the order of the file */
 	size_t composer_rank_count, composer_rank_capacity;
+	struct process_rank *process_ranks; /* merged_ranks.h; in the order of the file */
+	size_t process_rank_count, process_rank_capacity;
 	struct counters counters;
 
 	struct category *categories;
