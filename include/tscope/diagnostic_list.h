@@ -39,7 +39,7 @@ DIAGNOSTIC(unmatched_begin, REPAIRED, "begin events (B) never end; closed at the
 DIAGNOSTIC(cut_begin, NOTED, "end events (E) of what began before the trace")
 DIAGNOSTIC(unread_annotations, NOTED, "files with modules of graphs' kernels could not be read")
 DIAGNOSTIC(unkept_operator, DROPPED, "operators were not kept: memory limit")
-DIAGNOSTIC(other_process, NOTED, "further processes run operators: figures mix them")
+DIAGNOSTIC(other_process, NOTED, "further processes or ranks: figures mix them")
 DIAGNOSTIC(moved_clock, REPAIRED, "events of torch were moved to Composer's clock")
 DIAGNOSTIC(ring_buffer_overflow, NOTED,
 	   "ring buffers of VizTracer overflowed: the oldest calls are lost")

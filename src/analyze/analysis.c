@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "model/trace/merged_ranks.h"
 
 /*
  * Device d has slot d + 1. Where there is only one device, its figures are
@@ -106,6 +107,8 @@ enum tscope_status tsi_run_analyzer(const struct tscope_analysis *analysis, size
 		enum tscope_status status = tsi_fill_sheet(analyzer, &scope, &sheets[slot], err);
 		if (status != TSCOPE_OK)
 			return status;
+		if (whole->trace && tsi_is_mixed(whole->trace) && !analyzer->is_of_file)
+			sheets[slot].unreliable = tsi_mixed_doubt;
 		limit_tables(&sheets[slot], whole->options->table_limit);
 	}
 	return TSCOPE_OK;
@@ -289,8 +292,9 @@ enum tscope_status tscope_analyze(struct tscope_analysis **ret, const struct tsc
 		tsi_steps_add_timeline(&analysis->steps, timeline);
 	if (status == TSCOPE_OK)
 		status = tsi_steps_status(&analysis->steps, err);
-	analysis->steps.doubt =
-		timeline->overlap_count > 0 ? tsi_overlap_doubt : tsi_device_time_doubt(timeline);
+	analysis->steps.doubt = tsi_is_mixed(trace)           ? tsi_mixed_doubt
+				: timeline->overlap_count > 0 ? tsi_overlap_doubt
+							      : tsi_device_time_doubt(timeline);
 	analysis->steps.world_size = tscope_trace_info(trace)->world_size;
 	if (status == TSCOPE_OK)
 		status = tsi_make_sheets(analysis, err);

@@ -120,6 +120,8 @@ struct analyzer {
 	bool beside_flops;
 	/* Trace level: with options.on_demand it runs when a figure of it is asked for. */
 	bool when_asked;
+	/* Trace level: what it says is true of the file, be it of one process or of several. */
+	bool is_of_file;
 	/* Its tables are a trace's: a level without rows shows those of the level before. */
 	bool keeps_tables;
 	/* LEVEL_RUN only with several ranks: of one the rank's sheet says the same, row by row. */

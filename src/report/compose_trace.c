@@ -63,12 +63,6 @@ static void put_losses(const struct panel *panel, const struct tscope_trace *tra
 	const struct tscope_error *damage = tscope_trace_damage(trace);
 	const struct tscope_trace_info *info = tscope_trace_info(trace);
 
-	/* Ranks of a merged file overlap: their rows are not one program's. */
-	if (info->merged_rank_count > 0)
-		tsi_panel_loss(panel, "MERGED",
-			       "events of %zu ranks: every figure mixes them; tscope report "
-			       "separates the ranks",
-			       info->merged_rank_count);
 	if (damage)
 		tsi_panel_loss(panel, "DAMAGED", "%s", tsi_damage_words(panel, damage));
 	if (info->dropped_count > 0)

@@ -148,23 +148,8 @@ static void put_unshared_steps(const struct panel *panel)
 			       tsi_panel_number(panel, "distributed.lacking_step_count"));
 }
 
-/* "events of 2 processes: the steps are those of process 4242, all other figures mix them; …" */
-static void put_merged_processes(const struct panel *panel)
-{
-	const char *process = tsi_panel_text(panel, "steps.process"), *mixed = "every figure mixes";
-
-	if (*process != '\0')
-		mixed = tsi_panel_print(
-			panel, "the steps are those of process %s, all other figures mix", process);
-	if (tsi_panel_has(panel, "steps.process_count"))
-		tsi_panel_loss(panel, "MERGED",
-			       "events of %s processes: %s them; read the trace of each by itself",
-			       tsi_panel_number(panel, "steps.process_count"), mixed);
-}
-
 void tsi_put_step_losses(const struct panel *panel)
 {
-	put_merged_processes(panel);
 	put_nested_steps(panel);
 	put_unshared_steps(panel);
 }

@@ -46,10 +46,40 @@ static void fire_overlap(struct rule_context *ctx)
 	tsi_rule_advice(ctx, overlap_advice);
 }
 
+static void fire_mixed(struct rule_context *ctx, const char *fact, const char *what)
+{
+	const char *process = tsi_rule_text(ctx, "steps.process");
+
+	tsi_rule_fire(ctx, TSCOPE_SEVERITY_HIGH,
+		      "the file mixes the events of %" PRId64 " %s: no figure is that of one",
+		      tsi_rule_int(ctx, fact), what);
+	if (*process != '\0')
+		tsi_rule_detail(ctx, "the steps are those of process %.64s", process);
+	tsi_rule_evidence(ctx, fact);
+}
+
+/* False: it is the trace of one process. */
+static bool fire_if_mixed(struct rule_context *ctx)
+{
+	if (tsi_rule_has(ctx, "steps.merged_rank_count")) {
+		fire_mixed(ctx, "steps.merged_rank_count", "ranks");
+		tsi_rule_advice(ctx, "run tscope report on it, which reads each rank by itself");
+	} else if (tsi_rule_has(ctx, "steps.process_count")) {
+		fire_mixed(ctx, "steps.process_count", "processes");
+		tsi_rule_advice(ctx, "read the traces that it was merged from: those of ranks "
+				     "together, with tscope report FOLDER");
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void evaluate_trace_unreliable(struct rule_context *ctx)
 {
 	const char *doubt = tsi_rule_text(ctx, "integrity.doubt");
 
+	if (fire_if_mixed(ctx))
+		return;
 	if (!*doubt && tsi_rule_int(ctx, "steps.overlap_count") > 0) {
 		fire_overlap(ctx);
 		return;
@@ -83,7 +113,8 @@ const struct rule tsi_rule_trace_unreliable = {
 			   "launches of each step without kernels, graph launches "
 			   "without kernels, graph replays with fewer nodes than others of their "
 			   "graph (but the last launch), or more than 5 % of the device time "
-			   "impossible; or where steps.overlap_count says that marks of steps end "
+			   "impossible; where the file holds several ranks or processes; or where "
+			   "steps.overlap_count says that marks of steps end "
 			   "after the next one begins; high.",
 		.meaning = "Lost or wrong device events look like idle time, and of steps that "
 			   "overlap nobody knows how long they take. Each such figure is marked, "

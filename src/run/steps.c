@@ -31,9 +31,16 @@ const char tsi_timeless_doubt[] =
 const char tsi_overlap_doubt[] =
 	"steps overlap: marks end after the next one begins, so how long steps take is not known";
 
-bool tsi_steps_overlap(const struct step_series *steps)
+const char tsi_mixed_doubt[] = "events of several processes are in one file: figures mix them";
+
+const char *tsi_step_time_doubt(const struct step_series *steps)
 {
-	return steps->is_of_trace && steps->doubt && strcmp(steps->doubt, tsi_overlap_doubt) == 0;
+	static const char *const doubts[] = { tsi_overlap_doubt, tsi_mixed_doubt };
+
+	for (size_t i = 0; steps->is_of_trace && steps->doubt && i < TSI_COUNT_OF(doubts); i++)
+		if (strcmp(steps->doubt, doubts[i]) == 0)
+			return doubts[i];
+	return NULL;
 }
 
 const char *tsi_exposed_part_name(enum exposed_part part)

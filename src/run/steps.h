@@ -309,9 +309,10 @@ uint32_t tsi_step_of_number(const struct sort_pair *pairs, size_t count, int64_t
 /* Why times of a timeless series must not be believed. */
 extern const char tsi_timeless_doubt[];
 
-/* The doubt against all step times of a trace whose steps overlap. */
-extern const char tsi_overlap_doubt[];
-bool tsi_steps_overlap(const struct step_series *steps);
+/* The doubts against all step times of a trace whose steps overlap, or are of several processes. */
+extern const char tsi_overlap_doubt[], tsi_mixed_doubt[];
+/* The one of these that holds, or NULL. */
+const char *tsi_step_time_doubt(const struct step_series *steps);
 
 /* "data", "forward" …: pytscope's names. Never NULL. */
 const char *tsi_phase_name(enum phase phase);

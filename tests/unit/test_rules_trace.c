@@ -105,6 +105,15 @@ static const struct rule_case cases[] = {
 	  "integrity.verdict sound\nsteps.overlap_count 11\nsteps.count 12\n", NULL,
 	  "high: step times are not reliable: steps overlap (marks of 11 of 12 steps end after "
 	  "the next begins)" },
+	/* Ids of one process are found in another: what seems lost means nothing. */
+	{ "TRACE.UNRELIABLE", FIRES,
+	  "integrity.verdict doubtful\nintegrity.doubt launches have no kernel\n"
+	  "steps.process_count 4\nsteps.process 42\n",
+	  NULL,
+	  "high: the file mixes the events of 4 processes: no figure is that of one (the steps are "
+	  "those of process 42)" },
+	{ "TRACE.UNRELIABLE", FIRES, "integrity.verdict sound\nsteps.merged_rank_count 2\n", NULL,
+	  "high: the file mixes the events of 2 ranks: no figure is that of one" },
 	{ "TRACE.UNRELIABLE", QUIET, "integrity.verdict sound\nsteps.overlap_count 0\n", NULL, "" },
 
 	{ "TRACE.UNLINKED", FIRES, LINKS(0.2) "integrity.unlinked_count 30\n", NULL,

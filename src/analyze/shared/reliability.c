@@ -7,6 +7,7 @@
 #include "analyze/shared/reliability.h"
 
 #include "base/sum.h"
+#include "model/trace/merged_ranks.h"
 
 /* Device time that was impossible and clipped counts as harmless up to 1 ÷ 20 (5 %) of it all. */
 enum { HARMLESS_PART = 20 };
@@ -35,6 +36,8 @@ const char *tsi_device_time_doubt(const struct tscope_timeline *timeline)
 {
 	const struct tscope_trace *trace = timeline->trace;
 
+	if (trace->device_event_count > 0 && tsi_is_mixed(trace))
+		return tsi_mixed_doubt;
 	if (has_lost_activity(trace))
 		return "work was launched, but no device activity was recorded";
 	if (trace->diagnostics[TSCOPE_DIAGNOSTIC_empty_graph_launch])
@@ -66,10 +69,10 @@ void tsi_judge_device_time(const struct tscope_timeline *timeline, struct fact_s
 
 void tsi_judge_step_time(const struct analysis_scope *scope, struct fact_sheet *sheet)
 {
-	bool has_overlap = tsi_steps_overlap(scope->steps);
+	const char *doubt = tsi_step_time_doubt(scope->steps);
 
-	for (size_t i = 0; scope->ranks && i < scope->rank_count; i++)
-		has_overlap |= tsi_steps_overlap(&scope->ranks[i]);
-	if (has_overlap)
-		tsi_fact_unreliable(sheet, tsi_overlap_doubt);
+	for (size_t i = 0; scope->ranks && i < scope->rank_count && !doubt; i++)
+		doubt = tsi_step_time_doubt(&scope->ranks[i]);
+	if (doubt)
+		tsi_fact_unreliable(sheet, doubt);
 }

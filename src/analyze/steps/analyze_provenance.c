@@ -71,6 +71,7 @@ const struct analyzer tsi_analyzer_provenance = {
 		.needs = "run.json beside the step records, or a trace",
 	},
 	/* The run's is that of its lowest rank. */
+	.is_of_file = true,
 	.levels = LEVEL_TRACE | LEVEL_RANK,
 	.fill = fill_provenance,
 };

@@ -20,6 +20,9 @@
 	  "marks of steps that lie inside another step's mark, so that they begin none")           \
 	X(OVERLAP_COUNT, "overlap_count", COUNT,                                                   \
 	  "steps whose mark ends after the next one begins; with any no step time is known")       \
+	X(MERGED_RANK_COUNT, "merged_rank_count", COUNT,                                           \
+	  "ranks whose traces were merged into the file, where these are several: figures mix "    \
+	  "them")                                                                                  \
 	X(PROCESS_COUNT, "process_count", COUNT,                                                   \
 	  "processes that run operators, where these are several: files were merged, and figures " \
 	  "mix them")                                                                              \
@@ -143,7 +146,8 @@ static void put_processes(const struct tscope_timeline *timeline, struct fact_sh
 
 	if (other_count == 0)
 		return;
-	tsi_fact_int(out, PROCESS_COUNT, (int64_t)other_count + 1);
+	tsi_fact_int(out, trace->info.merged_rank_count ? MERGED_RANK_COUNT : PROCESS_COUNT,
+		     (int64_t)other_count + 1);
 	if (timeline->boundary != TSCOPE_BOUNDARY_WHOLE_TRACE)
 		tsi_fact_text(
 			out, PROCESS,
@@ -184,6 +188,7 @@ const struct analyzer tsi_analyzer_steps = {
 		TSI_TABLES(tables),
 		.needs = "a trace",
 	},
+	.is_of_file = true,
 	.levels = LEVEL_TRACE,
 	.fill = fill_steps,
 };

@@ -314,6 +314,7 @@ const struct analyzer tsi_analyzer_integrity = {
 		.needs = "a trace",
 		.total = TSCOPE_TOTAL_CAPTURE,
 	},
+	.is_of_file = true,
 	.levels = LEVEL_TRACE,
 	.beside_flops = true,
 	.fill = fill_integrity,

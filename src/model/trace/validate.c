@@ -63,21 +63,23 @@ static bool runs_operators(const struct tscope_trace *trace, const struct track 
 	return false;
 }
 
-/* PyTorch's profiler records one process. Composer's merged ranks are known by themselves. */
+/* PyTorch's profiler records one process: more were merged. */
 void tsi_count_processes(struct builder *b)
 {
 	struct tscope_trace *trace = b->trace;
 	bool *is_counted = tsi_arena_new(&b->scratch, trace->names.count,
 					 sizeof(*is_counted)); /* by the id of the pid's text */
-	uint64_t count = 0;
+	uint64_t count = trace->info.merged_rank_count, process_count = 0;
 
 	for (uint32_t i = 0; is_counted && i < trace->host_track_count; i++) {
 		uint32_t pid = trace->tracks[i].pid;
 		if (is_counted[pid] || !runs_operators(trace, &trace->tracks[i]))
 			continue;
 		is_counted[pid] = true;
-		count++;
+		process_count++;
 	}
-	if (count > 1 && trace->info.merged_rank_count == 0)
+	if (count == 0)
+		count = process_count;
+	if (count > 1)
 		trace->diagnostics[TSCOPE_DIAGNOSTIC_other_process] = count - 1;
 }
