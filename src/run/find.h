@@ -81,6 +81,9 @@ int64_t tsi_rank_of_path(const char *path);
 /* The folder whose name has the rank of a path, without a slash at its end; empty: none. */
 struct str tsi_rank_folder_of_path(const char *path);
 
+/* The data-parallel replica that wrote a file: 1 of "…-TP-0-DP-1", "dp1_pp0…"; or -1. */
+int64_t tsi_replica_of_path(const char *path);
+
 /*
  * Which process wrote a file, by its name: "host_4242" of
  * host_4242.1700000000000.pt.trace.json, or the name without its time stamps.

@@ -198,6 +198,25 @@ struct str tsi_rank_folder_of_path(const char *path)
 	return none;
 }
 
+int64_t tsi_replica_of_path(const char *path)
+{
+	const struct str word = TSI_STR("dp");
+	struct str left = { path, strlen(path) };
+	struct str name = pop_part(&left);
+
+	for (size_t at = 0; at + word.length < name.length; at++) {
+		struct str here = { name.data + at, word.length }, rest;
+		int64_t replica;
+
+		if (!tsi_str_equal_nocase(here, word) || (at > 0 && is_alnum(name.data[at - 1])))
+			continue;
+		replica = leading_rank(skip_any(tail(name, at + word.length), "-"), &rest);
+		if (replica != NOT_FOUND && ends_word(rest))
+			return replica;
+	}
+	return NOT_FOUND;
+}
+
 /* SGLang begins with its stamp: "1723456789.25-TP-3-DECODE". */
 static struct str skip_stamp(struct str name)
 {

@@ -17,6 +17,7 @@ enum apart {
 	APART_WORLD,
 	APART_BACKEND,
 	APART_ATTEMPT,
+	APART_REPLICA,
 	APART_DEVICE,
 	APART_PROCESS,
 	APART_STRANGER,
@@ -32,6 +33,7 @@ struct capture {
 	int64_t rank;       /* that it, its name or another capture of its process says; or -1 */
 	uint32_t slot;      /* equal where the rank is or, without one, the process */
 	struct str attempt; /* "attempt_1", the folder in which torchrun puts a restart; or empty */
+	int64_t replica;    /* where replicas of a server have the same ranks; or -1 */
 	int64_t first_step, last_step; /* last < first: it has no numbered step */
 	uint32_t unit;
 };

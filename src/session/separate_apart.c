@@ -16,6 +16,9 @@ enum apart tsi_job_differs(const struct extent *a, const struct extent *b)
 	if (a->first->attempt.length > 0 && b->first->attempt.length > 0 &&
 	    !tsi_str_equal(a->first->attempt, b->first->attempt))
 		return APART_ATTEMPT;
+	if (a->first->replica >= 0 && b->first->replica >= 0 &&
+	    a->first->replica != b->first->replica)
+		return APART_REPLICA;
 	return TOGETHER;
 }
 

@@ -60,6 +60,7 @@ static void list_captures(struct captures *captures, const struct run_members *m
 			.index = i,
 			.rank = loaded->input.rank,
 			.attempt = attempt_of(loaded->input.path),
+			.replica = tsi_replica_of_path(loaded->input.path),
 		};
 		take_steps(capture);
 	}
@@ -82,6 +83,28 @@ static const char *process_key(struct arena *arena, const struct capture *captur
 	if (tsi_is_process_known(capture))
 		return tsi_arena_print(arena, "%" PRId64, tsi_origin_of(capture)->pid);
 	return tsi_arena_print(arena, "/%.*s", (int)writer.length, writer.data);
+}
+
+/*
+ * Replicas that have ranks of their own, each from 0 on, are jobs of their own. Where ranks count
+ * through all replicas (DP attention) it is one job, and replicas mean nothing.
+ */
+static void settle_replicas(struct captures *captures, struct arena *arena)
+{
+	int64_t *replica_of = tsi_arena_new(arena, 2 * captures->count + 1, sizeof(*replica_of));
+	bool share_ranks = false;
+
+	for (size_t i = 0; replica_of && i < captures->count; i++) {
+		const struct capture *capture = &captures->items[i];
+		int64_t *known = &replica_of[capture->slot];
+
+		if (capture->replica < 0)
+			continue;
+		share_ranks |= *known > 0 && *known != capture->replica + 1;
+		*known = capture->replica + 1;
+	}
+	for (size_t i = 0; !share_ranks && i < captures->count; i++)
+		captures->items[i].replica = -1;
 }
 
 /* A capture that says no rank has that of its process; slots follow. */
@@ -123,5 +146,7 @@ struct captures tsi_list_captures(const struct run_members *members, struct aren
 	list_captures(&captures, members, arena);
 	if (!arena->has_failed && captures.count > 1)
 		find_slots(&captures, arena);
+	if (!arena->has_failed && captures.count > 1)
+		settle_replicas(&captures, arena);
 	return captures;
 }

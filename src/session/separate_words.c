@@ -73,6 +73,10 @@ static const char *difference(struct arena *arena, enum apart why, const struct 
 		return tsi_arena_print(arena, "%.*s here, %.*s there",
 				       TSI_QUOTE(here->first->attempt),
 				       TSI_QUOTE(there->first->attempt));
+	case APART_REPLICA:
+		return tsi_arena_print(arena,
+				       "data-parallel replica %" PRId64 " here, %" PRId64 " there",
+				       here->first->replica, there->first->replica);
 	case APART_DEVICE:
 		return tsi_arena_print(arena, "%s here, %s there", a->device, b->device);
 	case APART_PROCESS:

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/rank_text.h"
+#include "run/file_name.h"
 
 enum { MERGED_MAX_RANKS = 256 };
 
@@ -34,19 +35,38 @@ static const struct merged_ranks *merged_of(const struct run_source *source)
 
 /* ---- which ranks to read ---- */
 
-/* Was a trace of this rank read that overlaps the merged one in time? */
+/* Is it a trace of one rank that overlaps the merged one in time? */
+static bool is_own_trace(const struct run_source *source, const struct loaded *whole)
+{
+	const struct loaded *other = source->load ? source->load->loaded : NULL;
+
+	return other && !merged_of(source) && other->input.kind == TSCOPE_INPUT_TRACE &&
+	       other->start_ns < whole->end_ns && whole->start_ns < other->end_ns;
+}
+
 static bool has_own_trace(const struct run_sources *sources, const struct loaded *whole,
 			  int64_t rank)
 {
-	for (size_t i = 0; i < sources->count; i++) {
-		const struct load *load = sources->items[i].load;
-		const struct loaded *other = load ? load->loaded : NULL;
-
-		if (other && !merged_of(&sources->items[i]) &&
-		    other->input.kind == TSCOPE_INPUT_TRACE && other->input.rank == rank &&
-		    other->start_ns < whole->end_ns && whole->start_ns < other->end_ns)
+	for (size_t i = 0; i < sources->count; i++)
+		if (is_own_trace(&sources->items[i], whole) &&
+		    sources->items[i].load->loaded->input.rank == rank)
 			return true;
-	}
+	return false;
+}
+
+/*
+ * Ranks of replicas were counted through, but in their own traces begin at 0 in each. SGLang merges
+ * all that it leaves in the folder, of which a run has one replica's.
+ */
+static bool is_beside_replicas(const struct run_sources *sources, const struct run_source *source)
+{
+	const struct loaded *whole = source->load->loaded;
+	struct str folder = tsi_folder_of(source->file->path);
+
+	for (size_t i = 0; whole->merged.is_counted && i < sources->count; i++)
+		if (is_own_trace(&sources->items[i], whole) &&
+		    tsi_str_equal(tsi_folder_of(sources->items[i].file->path), folder))
+			return true;
 	return false;
 }
 
@@ -95,7 +115,8 @@ static void plan_source(struct parts *parts, struct run_sources *sources, size_t
 	source->refusal = why;
 	if (!can_be_read(source, merged, why))
 		return;
-	for (size_t i = 0; i < merged->rank_count; i++) {
+	bool is_read = is_beside_replicas(sources, source);
+	for (size_t i = 0; !is_read && i < merged->rank_count; i++) {
 		struct part *part;
 
 		if (has_own_trace(sources, source->load->loaded, merged->ranks[i]))

@@ -186,3 +186,24 @@ TEST(test_writer)
 				 expected);
 	}
 }
+
+TEST(replicas_of_servers)
+{
+	static const struct rank_case cases[] = {
+		{ "1723456789.5-TP-0-DP-1.trace.json.gz", 1 },
+		{ "1723456789.5-TP-0-DP-12-DECODE.trace.json.gz", 12 },
+		{ "run/dp3_pp0_tp1_dcp0_ep1_rank1.1771234567890.pt.trace.json.gz", 3 },
+		{ "dp0.json", 0 },
+		{ "dp1/rank0.json", -1 },
+		{ "dp_rank1.json", -1 },
+		{ "ddp1.json", -1 },
+		{ "dp1x.json", -1 },
+		{ "dp.json", -1 },
+		{ "", -1 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
+		if (tsi_replica_of_path(cases[i].path) != cases[i].rank)
+			fail_msg("%s: %lld", cases[i].path,
+				 (long long)tsi_replica_of_path(cases[i].path));
+}

@@ -312,6 +312,26 @@ TEST_IN_FOLDER(a_merged_file_beside_ranks_of_torch)
 	tscope_run_free(run);
 }
 
+/* Each replica has a rank 0. */
+TEST_IN_FOLDER(a_merged_file_beside_replicas)
+{
+	const char *path = "profile";
+	struct tscope_error err = { 0 };
+	struct tscope_runs *runs = NULL;
+
+	put_file("profile/1723456789.25-TP-0-DP-0.trace.json", TORCH(STEPS("42")));
+	put_file("profile/1723456789.25-TP-0-DP-1.trace.json", TORCH(STEPS("43") STEP(3, 3, "43")));
+	put_file("profile/merged-1723456789.25.trace.json",
+		 TORCH(STEPS("\"[TP00-DP00] 42\"") STEPS("\"[TP00-DP01] 43\"")
+			       STEP(3, 3, "\"[TP00-DP01] 43\"")));
+	if (tscope_runs_open(&runs, &path, 1, NULL, &err) != TSCOPE_OK)
+		fail_msg("%s", err.message);
+	assert_int_equal(tscope_runs_count(runs), 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(tscope_run_rank_count(tscope_runs_get(runs, i)), 1);
+	tscope_runs_free(runs);
+}
+
 /* Each part is a reading of the file. */
 TEST_IN_FOLDER(more_ranks_than_anybody_merges)
 {

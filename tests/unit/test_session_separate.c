@@ -51,6 +51,14 @@ static const struct {
 		  0, 2) "\ny/r1/d.json 2 2-4 0 " RANK(1, 2) "\nx/r1/c.json 2 2-3 0 " RANK(1,
 											  2) "\n",
 	  "a c|b d", AT_ONCE },
+	/* A server's replicas have ranks of their own, or count through all of them. */
+	{ "1-TP-0-DP-0.json 1 2-3 0 " RANK(0, 2) "\n1-TP-1-DP-0.json 2 2-3 0 " RANK(
+		  1, 2) "\n1-TP-0-DP-1.json 3 2-4 0 " RANK(0, 2) "\n1-TP-1-DP-1.json 4 2-4 "
+								 "0 " RANK(1, 2) "\n",
+	  "1-TP-0-DP-0 1-TP-1-DP-0|1-TP-0-DP-1 1-TP-1-DP-1",
+	  "data-parallel replica 1 here, 0 there" },
+	{ "1-TP-0-DP-0.json 1 2-3 0 " RANK(0, 2) "\n1-TP-1-DP-1.json 2 2-3 0 " RANK(1, 2) "\n",
+	  "1-TP-0-DP-0 1-TP-1-DP-1", NULL },
 	/* One process number on two hosts. */
 	{ "n1_7.1790857026000.pt.trace.json 7 2-3 0\nn2_7.1790857026000.pt.trace.json 7 2-3 9\n",
 	  "n1_7.1790857026000.pt.trace|n2_7.1790857026000.pt.trace",
@@ -163,7 +171,8 @@ static void check_case(size_t i)
 		assert_string_equal(behind + 2, cases[i].why);
 	}
 	tscope_runs_free(runs);
-	check_one_run(cases[i].why && strcmp(cases[i].why, AT_ONCE) == 0);
+	check_one_run(cases[i].why &&
+		      (strcmp(cases[i].why, AT_ONCE) == 0 || strstr(cases[i].why, "replica")));
 }
 
 TEST(traces_are_of_runs)

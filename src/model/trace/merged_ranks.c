@@ -269,6 +269,7 @@ static enum tscope_status number_places(struct merged_ranks *merged, struct tsco
 	}
 	for (size_t i = 0; !is_one_group && i < count; i++)
 		merged->ranks[i] = (int64_t)i;
+	merged->is_counted = !is_one_group;
 	return TSCOPE_OK;
 }
 

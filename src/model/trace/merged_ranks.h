@@ -32,6 +32,7 @@ struct merged_ranks {
 	bool is_said; /* of each process; else the pid is the rank where no thread says it */
 	/* The rank in the text of a pid; NULL: the threads say it. */
 	int64_t (*rank_of)(struct str pid);
+	bool is_counted; /* ranks are numbers in order, those of several jobs among them */
 	int64_t *places; /* of the ranks, where it is these that rank_of reads; or NULL */
 	bool is_mixed;   /* a process has threads of several ranks */
 	bool is_shifted; /* the merger moved all ranks to the clock of the lowest one */
