@@ -212,6 +212,13 @@ TRACES = {
                        {**call("cudaLaunchKernel", 220, 5, 4), "pid": 3, "tid": 73}],
     "composer_merged": [{"name": "thread_sort_index", "ph": "M", "pid": 1, "tid": 71,
                          "args": {"sort_index": 99999}}, *recording(0), *recording(1)],
+    # Ranks that were merged: in the pid, as SGLang does, and in what is said of the process.
+    "merged_sglang": {"schemaVersion": 1, "traceEvents": [
+        {**one, "pid": f"[TP0{rank}-PP00] {one['pid']}"} for rank in range(2) for one in STEP]},
+    "merged_said": {"schemaVersion": 1, "traceEvents": [
+        {**one, "pid": 8 + rank} for rank in range(2) for one in STEP] + [
+        {"ph": "M", "name": "process_name", "pid": 8, "tid": 0, "args": {"name": "Rank 0"}},
+        {"ph": "M", "name": "process_name", "pid": 9, "tid": 0, "args": {"name": "python3", "rank": 1}}]},
     "far": {"baseTimeNanoseconds": 1767189312000000000, "traceEvents": [
         event("X", "a", 9223372036854775, 1, cat="cpu_op"),
         event("X", "b", -9223372036854775, 9223372036854775, cat="kernel")]},
@@ -566,6 +573,8 @@ def main():
         write("json", name, data)
         write("trace", name, data)
         write("trace", name + ".gz", gzip.compress(data, compresslevel=0, mtime=0))
+        if name.startswith("merged_"):  # only runs read the ranks one by one
+            write("map", name, data)
     events = json.dumps(TRACES["viztracer"]).encode()
     write("trace", "page", PAGES["page"] % events.replace(b"</", b"<\\/"))
     write("trace", "page_cut", PAGES["page_cut"] % events[:-20])
