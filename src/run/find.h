@@ -81,8 +81,12 @@ int64_t tsi_rank_of_path(const char *path);
 /* The folder whose name has the rank of a path, without a slash at its end; empty: none. */
 struct str tsi_rank_folder_of_path(const char *path);
 
-/* The data-parallel replica that wrote a file: 1 of "…-TP-0-DP-1", "dp1_pp0…"; or -1. */
-int64_t tsi_replica_of_path(const char *path);
+/*
+ * Name that files of the ranks of one job share, without what differs from rank to rank:
+ * "1723456789.25-TP-*-DP-*" of 1723456789.25-TP-0-DP-1.trace.json.gz; by_replica keeps the number
+ * of the data-parallel replica. "" where a name has no such parts; NULL without memory.
+ */
+const char *tsi_family_of_path(struct arena *arena, const char *path, bool by_replica);
 
 /*
  * Which process wrote a file, by its name: "host_4242" of

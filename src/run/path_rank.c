@@ -198,25 +198,6 @@ struct str tsi_rank_folder_of_path(const char *path)
 	return none;
 }
 
-int64_t tsi_replica_of_path(const char *path)
-{
-	const struct str word = TSI_STR("dp");
-	struct str left = { path, strlen(path) };
-	struct str name = pop_part(&left);
-
-	for (size_t at = 0; at + word.length < name.length; at++) {
-		struct str here = { name.data + at, word.length }, rest;
-		int64_t replica;
-
-		if (!tsi_str_equal_nocase(here, word) || (at > 0 && is_alnum(name.data[at - 1])))
-			continue;
-		replica = leading_rank(skip_any(tail(name, at + word.length), "-"), &rest);
-		if (replica != NOT_FOUND && ends_word(rest))
-			return replica;
-	}
-	return NOT_FOUND;
-}
-
 /* SGLang begins with its stamp: "1723456789.25-TP-3-DECODE". */
 static struct str skip_stamp(struct str name)
 {
@@ -247,4 +228,69 @@ struct str tsi_writer_of_path(const char *path)
 		if (is_ending(tail(writer, at)))
 			writer.length = at;
 	return writer;
+}
+
+/* ---- families ---- */
+
+/* The length of a place without its number, "rank" of "rank3", "TP-" of "TP-1"; 0: none is here. */
+static size_t place_length(struct str text, bool by_replica)
+{
+	static const struct str words[] = {
+		{ "rank", 4 }, { "tp", 2 }, { "pp", 2 },  { "ep", 2 },
+		{ "cp", 2 },   { "sp", 2 }, { "dcp", 3 }, { "dp", 2 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(words) - by_replica; i++) {
+		struct str rest;
+
+		if (text.length <= words[i].length ||
+		    !tsi_str_equal_nocase((struct str){ text.data, words[i].length }, words[i]))
+			continue;
+		rest = skip_any(tail(text, words[i].length), "-_=");
+		if (count_digits(rest) > 0 && ends_word(tail(rest, count_digits(rest))))
+			return (size_t)(rest.data - text.data);
+	}
+	return 0;
+}
+
+/* The length of a word for a phase that a server records by itself; 0: none is here. */
+static size_t phase_length(struct str text)
+{
+	static const struct str words[] = { { "EXTEND", 6 }, { "PREFILL", 7 }, { "DECODE", 6 } };
+
+	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
+		if (tsi_str_has_prefix(text, words[i]) && ends_word(tail(text, words[i].length)))
+			return words[i].length;
+	return 0;
+}
+
+const char *tsi_family_of_path(struct arena *arena, const char *path, bool by_replica)
+{
+	struct str left = { path, strlen(path) };
+	struct str name = pop_part(&left);
+	char *family = tsi_arena_new(arena, name.length + 1, 1);
+	size_t length = 0, place_count = 0;
+
+	for (size_t at = 0; family && at < name.length && !is_ending(tail(name, at));) {
+		bool is_begin = at == 0 || !is_alnum(name.data[at - 1]);
+		size_t kept = is_begin ? place_length(tail(name, at), by_replica) : 0;
+
+		size_t phase = is_begin ? phase_length(tail(name, at)) : 0;
+
+		if (phase > 0) {
+			family[length++] = '*';
+			at += phase;
+			continue;
+		}
+		if (kept == 0) {
+			family[length++] = name.data[at++];
+			continue;
+		}
+		memcpy(family + length, name.data + at, kept);
+		length += kept;
+		family[length++] = '*';
+		at += kept + count_digits(tail(name, at + kept));
+		place_count++;
+	}
+	return family && place_count == 0 ? "" : family;
 }

@@ -17,14 +17,14 @@ enum apart {
 	APART_WORLD,
 	APART_BACKEND,
 	APART_ATTEMPT,
-	APART_REPLICA,
+	APART_FAMILY,
 	APART_DEVICE,
 	APART_PROCESS,
 	APART_STRANGER,
 	APART_AGAIN,
 	APART_UNMARKED,
 	APART_TIME,
-	APART_FOLDER,
+	APART_AT_ONCE,
 };
 
 struct capture {
@@ -33,7 +33,7 @@ struct capture {
 	int64_t rank;       /* that it, its name or another capture of its process says; or -1 */
 	uint32_t slot;      /* equal where the rank is or, without one, the process */
 	struct str attempt; /* "attempt_1", the folder in which torchrun puts a restart; or empty */
-	int64_t replica;    /* where replicas of a server have the same ranks; or -1 */
+	const char *family; /* separates jobs with the same ranks at one time; or "" */
 	int64_t first_step, last_step; /* last < first: it has no numbered step */
 	uint32_t unit;
 };

@@ -3,6 +3,8 @@
 #include "session/separate.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/intern.h"
 
@@ -60,7 +62,7 @@ static void list_captures(struct captures *captures, const struct run_members *m
 			.index = i,
 			.rank = loaded->input.rank,
 			.attempt = attempt_of(loaded->input.path),
-			.replica = tsi_replica_of_path(loaded->input.path),
+			.family = "",
 		};
 		take_steps(capture);
 	}
@@ -83,28 +85,6 @@ static const char *process_key(struct arena *arena, const struct capture *captur
 	if (tsi_is_process_known(capture))
 		return tsi_arena_print(arena, "%" PRId64, tsi_origin_of(capture)->pid);
 	return tsi_arena_print(arena, "/%.*s", (int)writer.length, writer.data);
-}
-
-/*
- * Replicas that have ranks of their own, each from 0 on, are jobs of their own. Where ranks count
- * through all replicas (DP attention) it is one job, and replicas mean nothing.
- */
-static void settle_replicas(struct captures *captures, struct arena *arena)
-{
-	int64_t *replica_of = tsi_arena_new(arena, 2 * captures->count + 1, sizeof(*replica_of));
-	bool share_ranks = false;
-
-	for (size_t i = 0; replica_of && i < captures->count; i++) {
-		const struct capture *capture = &captures->items[i];
-		int64_t *known = &replica_of[capture->slot];
-
-		if (capture->replica < 0)
-			continue;
-		share_ranks |= *known > 0 && *known != capture->replica + 1;
-		*known = capture->replica + 1;
-	}
-	for (size_t i = 0; !share_ranks && i < captures->count; i++)
-		captures->items[i].replica = -1;
 }
 
 /* A capture that says no rank has that of its process; slots follow. */
@@ -139,6 +119,57 @@ static void find_slots(struct captures *captures, struct arena *arena)
 	tsi_intern_deinit(&names);
 }
 
+/* ---- jobs with the same ranks ---- */
+
+static int compare_claims(const void *left, const void *right)
+{
+	const struct capture *const *a = left, *const *b = right;
+	int order = strcmp((*a)->family, (*b)->family);
+
+	TSI_ASCENDING((*a)->slot, (*b)->slot);
+	if (order != 0)
+		return order;
+	TSI_ASCENDING((*a)->loaded->start_ns, (*b)->loaded->start_ns);
+	return 0;
+}
+
+/* Do two captures of one rank and family overlap in time? */
+static bool has_rivals(const struct captures *captures, const struct capture **order)
+{
+	for (size_t i = 0; i < captures->count; i++)
+		order[i] = &captures->items[i];
+	qsort(order, captures->count, sizeof(*order), compare_claims);
+	for (size_t i = 1; i < captures->count; i++)
+		if (order[i]->slot == order[i - 1]->slot &&
+		    strcmp(order[i]->family, order[i - 1]->family) == 0 &&
+		    order[i]->loaded->start_ns < order[i - 1]->loaded->end_ns)
+			return true;
+	return false;
+}
+
+/*
+ * Where a rank was recorded twice at one time names separate the jobs, if they can: of servers in
+ * one folder, or of data-parallel replicas with ranks of their own.
+ */
+static void settle_families(struct captures *captures, struct arena *arena)
+{
+	const struct capture **order = tsi_arena_new(arena, captures->count, sizeof(*order));
+	bool is_settled = !order || !has_rivals(captures, order);
+
+	for (int by_replica = 0; by_replica <= 1 && !is_settled && !arena->has_failed;
+	     by_replica++) {
+		for (size_t i = 0; i < captures->count && !arena->has_failed; i++) {
+			const char *family = tsi_family_of_path(
+				arena, captures->items[i].loaded->input.path, by_replica);
+
+			captures->items[i].family = family ? family : "";
+		}
+		is_settled = !has_rivals(captures, order);
+	}
+	for (size_t i = 0; !is_settled && i < captures->count; i++)
+		captures->items[i].family = "";
+}
+
 struct captures tsi_list_captures(const struct run_members *members, struct arena *arena)
 {
 	struct captures captures = { NULL, 0 };
@@ -147,6 +178,6 @@ struct captures tsi_list_captures(const struct run_members *members, struct aren
 	if (!arena->has_failed && captures.count > 1)
 		find_slots(&captures, arena);
 	if (!arena->has_failed && captures.count > 1)
-		settle_replicas(&captures, arena);
+		settle_families(&captures, arena);
 	return captures;
 }

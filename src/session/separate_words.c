@@ -73,10 +73,10 @@ static const char *difference(struct arena *arena, enum apart why, const struct 
 		return tsi_arena_print(arena, "%.*s here, %.*s there",
 				       TSI_QUOTE(here->first->attempt),
 				       TSI_QUOTE(there->first->attempt));
-	case APART_REPLICA:
-		return tsi_arena_print(arena,
-				       "data-parallel replica %" PRId64 " here, %" PRId64 " there",
-				       here->first->replica, there->first->replica);
+	case APART_FAMILY:
+		return tsi_arena_print(arena, "%.*s here, %.*s there, with the same ranks",
+				       TSI_QUOTE(tsi_str_of(here->first->family)),
+				       TSI_QUOTE(tsi_str_of(there->first->family)));
 	case APART_DEVICE:
 		return tsi_arena_print(arena, "%s here, %s there", a->device, b->device);
 	case APART_PROCESS:
@@ -101,7 +101,7 @@ static const char *difference(struct arena *arena, enum apart why, const struct 
 		return tsi_arena_print(arena, "captured %s %s",
 				       time_words(arena, tsi_gap_between(here, there)),
 				       here->start_ns > there->start_ns ? "later" : "earlier");
-	case APART_FOLDER:
+	case APART_AT_ONCE:
 		return tsi_arena_print(
 			arena, "%swas recorded there at the same time",
 			there->first->rank < 0

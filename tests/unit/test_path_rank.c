@@ -187,23 +187,32 @@ TEST(test_writer)
 	}
 }
 
-TEST(replicas_of_servers)
+TEST(families_of_names)
 {
-	static const struct rank_case cases[] = {
-		{ "1723456789.5-TP-0-DP-1.trace.json.gz", 1 },
-		{ "1723456789.5-TP-0-DP-12-DECODE.trace.json.gz", 12 },
-		{ "run/dp3_pp0_tp1_dcp0_ep1_rank1.1771234567890.pt.trace.json.gz", 3 },
-		{ "dp0.json", 0 },
-		{ "dp1/rank0.json", -1 },
-		{ "dp_rank1.json", -1 },
-		{ "ddp1.json", -1 },
-		{ "dp1x.json", -1 },
-		{ "dp.json", -1 },
-		{ "", -1 },
+	static const struct {
+		const char *path, *family, *by_replica;
+	} cases[] = {
+		{ "p/1723456789.25-TP-0-DP-12-DECODE.trace.json.gz", "1723456789.25-TP-*-DP-*-*",
+		  "1723456789.25-TP-*-DP-12-*" },
+		{ "dp3_pp0_tp1_dcp0_ep1_rank1.1771234567890.pt.trace.json.gz",
+		  "dp*_pp*_tp*_dcp*_ep*_rank*", "dp3_pp*_tp*_dcp*_ep*_rank*" },
+		{ "a1b2-rank-0.1771234567890123456.pt.trace.json.gz", "a1b2-rank-*",
+		  "a1b2-rank-*" },
+		{ "a/rank0.json", "rank*", "rank*" },
+		{ "DP1.json", "DP*", "" },
+		/* Of each process a name of its own, or no places. */
+		{ "host_4242.1771234567890.pt.trace.json", "", "" },
+		{ "ddp1_rank0x.json", "", "" },
+		{ "rank.json", "", "" },
+		{ "", "", "" },
 	};
+	struct arena arena = { 0 };
 
-	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
-		if (tsi_replica_of_path(cases[i].path) != cases[i].rank)
-			fail_msg("%s: %lld", cases[i].path,
-				 (long long)tsi_replica_of_path(cases[i].path));
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		assert_string_equal(tsi_family_of_path(&arena, cases[i].path, false),
+				    cases[i].family);
+		assert_string_equal(tsi_family_of_path(&arena, cases[i].path, true),
+				    cases[i].by_replica);
+	}
+	tsi_arena_deinit(&arena);
 }

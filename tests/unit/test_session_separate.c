@@ -21,6 +21,8 @@
 /* Then no run can have both. */
 #define AT_ONCE "rank 0 was recorded there at the same time"
 
+#define SAME_RANKS ", with the same ranks"
+
 static const struct {
 	const char *files;
 	const char *runs; /* names of files, runs apart by | */
@@ -56,9 +58,16 @@ static const struct {
 		  1, 2) "\n1-TP-0-DP-1.json 3 2-4 0 " RANK(0, 2) "\n1-TP-1-DP-1.json 4 2-4 "
 								 "0 " RANK(1, 2) "\n",
 	  "1-TP-0-DP-0 1-TP-1-DP-0|1-TP-0-DP-1 1-TP-1-DP-1",
-	  "data-parallel replica 1 here, 0 there" },
+	  "1-TP-*-DP-1 here, 1-TP-*-DP-0 there" SAME_RANKS },
 	{ "1-TP-0-DP-0.json 1 2-3 0 " RANK(0, 2) "\n1-TP-1-DP-1.json 2 2-3 0 " RANK(1, 2) "\n",
 	  "1-TP-0-DP-0 1-TP-1-DP-1", NULL },
+	/* Two servers, of which one has replicas that are of one job. */
+	{ "1-TP-0-DP-0.json 1 2-3 0 " RANK(0, 2) "\n1-TP-1-DP-1.json 2 2-3 0 " RANK(
+		  1, 2) "\n2-TP-0.json 3 2-4 0 " RANK(0, 2) "\n2-TP-1.json 4 2-4 0 " RANK(1,
+											  2) "\n",
+	  "1-TP-0-DP-0 1-TP-1-DP-1|2-TP-0 2-TP-1", "2-TP-* here, 1-TP-*-DP-* there" SAME_RANKS },
+	/* Jobs of one rank each need no names. */
+	{ "a.json 1 2-3 0 " RANK(0, 1) "\nb.json 2 2-4 0 " RANK(0, 1) "\n", "a|b", AT_ONCE },
 	/* One process number on two hosts. */
 	{ "n1_7.1790857026000.pt.trace.json 7 2-3 0\nn2_7.1790857026000.pt.trace.json 7 2-3 9\n",
 	  "n1_7.1790857026000.pt.trace|n2_7.1790857026000.pt.trace",
@@ -172,7 +181,7 @@ static void check_case(size_t i)
 	}
 	tscope_runs_free(runs);
 	check_one_run(cases[i].why &&
-		      (strcmp(cases[i].why, AT_ONCE) == 0 || strstr(cases[i].why, "replica")));
+		      (strcmp(cases[i].why, AT_ONCE) == 0 || strstr(cases[i].why, SAME_RANKS)));
 }
 
 TEST(traces_are_of_runs)
