@@ -212,9 +212,11 @@ TRACES = {
                        {**call("cudaLaunchKernel", 220, 5, 4), "pid": 3, "tid": 73}],
     "composer_merged": [{"name": "thread_sort_index", "ph": "M", "pid": 1, "tid": 71,
                          "args": {"sort_index": 99999}}, *recording(0), *recording(1)],
-    # Ranks that were merged: in the pid, as SGLang does, and in what is said of the process.
+    # Ranks that were merged: in the pid, as SGLang does, before names, and in what is said of the process.
     "merged_sglang": {"schemaVersion": 1, "traceEvents": [
         {**one, "pid": f"[TP0{rank}-PP00] {one['pid']}"} for rank in range(2) for one in STEP]},
+    "merged_names": {"schemaVersion": 1, "traceEvents": [
+        {**one, "name": f"[R{rank}] {one['name']}", "pid": 8 + rank} for rank in range(2) for one in STEP]},
     "merged_said": {"schemaVersion": 1, "traceEvents": [
         {**one, "pid": 8 + rank} for rank in range(2) for one in STEP] + [
         {"ph": "M", "name": "process_name", "pid": 8, "tid": 0, "args": {"name": "Rank 0"}},

@@ -78,3 +78,27 @@ TEST(ranks_behind_pids)
 
 	check_readings(tsi_rank_behind_pid, readings, TSI_COUNT_OF(readings));
 }
+
+TEST(ranks_before_names_of_events)
+{
+	static const struct {
+		const char *name, *rest;
+		int64_t rank;
+	} cases[] = {
+		{ "[R3] aten::mm", "aten::mm", 3 },
+		{ "[R0] ", "", 0 },
+		{ "[R3]aten::mm", "[R3]aten::mm", -1 },
+		{ "[R] x", "[R] x", -1 },
+		{ "[TP00] x", "[TP00] x", -1 },
+		{ "[R3", "[R3", -1 },
+		{ "", "", -1 },
+	};
+
+	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
+		struct str rest;
+
+		assert_int_equal(tsi_rank_before_name(tsi_str_of(cases[i].name), &rest),
+				 cases[i].rank);
+		assert_true(tsi_str_equal(rest, tsi_str_of(cases[i].rest)));
+	}
+}

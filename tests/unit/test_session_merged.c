@@ -274,6 +274,22 @@ TEST_IN_FOLDER(ranks_of_torch_by_what_is_said_of_processes)
 	check_torch("names.json", 1);
 }
 
+/* As scripts put it before all names, and number pids anew. */
+TEST_IN_FOLDER(ranks_of_torch_before_names)
+{
+	put_file(
+		"names.json",
+		TORCH("{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"[R0] "
+		      "ProfilerStep#4\", \"ts\": 100, \"dur\": 90, \"pid\": 0, \"tid\": 7},\n"
+		      "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"[R1] "
+		      "ProfilerStep#5\", \"ts\": 100, \"dur\": 90, \"pid\": 1000, \"tid\": 7},\n"));
+	struct tscope_run *run = open_run("names.json", NULL);
+	assert_int_equal(tscope_run_rank_count(run), 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(tscope_run_step(run, i, 0).number, 4 + i);
+	tscope_run_free(run);
+}
+
 /* Of processes that have no rank, or two, nothing is known. */
 TEST_IN_FOLDER(processes_that_are_no_ranks)
 {

@@ -505,7 +505,15 @@ enum tscope_status tsi_take_event(struct event_sink *sink, const struct raw_even
 {
 	struct builder *b = (struct builder *)sink;
 	struct kind_lesson lesson = { .is_filtered = true };
-	if (tsi_likely(b->options.only == NULL) || tsi_is_of_rank(b, event)) {
+	struct raw_event own;
+	bool is_taken = true;
+
+	if (tsi_unlikely(b->options.only != NULL)) {
+		is_taken = tsi_is_of_rank(b, event);
+		own = tsi_event_of_rank(b, event);
+		event = &own;
+	}
+	if (tsi_likely(is_taken)) {
 		uint32_t category = find_category(b, event);
 		if (tsi_likely(b->status == TSCOPE_OK))
 			tsi_count_event(b, category);

@@ -57,8 +57,11 @@ static uint32_t find_thread(const struct builder *b, const struct raw_event *eve
 bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event)
 {
 	const struct rank_filter *only = b->options.only;
+	struct str rest;
 	int64_t process;
 
+	if (only->merged->is_in_names)
+		return tsi_rank_before_name(event->name, &rest) == only->rank;
 	if (only->merged->rank_of)
 		return rank_of_pid(only->merged, event->pid) == only->rank;
 	uint32_t thread = find_thread(b, event);
@@ -66,6 +69,16 @@ bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event)
 		return only->merged->threads[thread].rank == only->rank;
 	return !only->merged->is_said && tsi_str_to_int64(event->pid, &process) &&
 	       process == only->rank;
+}
+
+struct raw_event tsi_event_of_rank(const struct builder *b, const struct raw_event *event)
+{
+	struct raw_event own = *event;
+	struct str rest;
+
+	if (tsi_rank_before_name(event->name, &rest) == b->options.only->rank)
+		own.name = rest;
+	return own;
 }
 
 /* ---- whose events there are ---------------------------------------------------------- */
@@ -221,7 +234,7 @@ static enum tscope_status take_said(struct merged_ranks *merged, const struct ts
 	return status;
 }
 
-/* ---- what is in pids ------------------------------------------------------------------- */
+/* ---- what is in pids and names --------------------------------------------------------- */
 
 /* Leaves none where a pid is of no rank. */
 static enum tscope_status take_pids(struct merged_ranks *merged, const struct tscope_trace *trace,
@@ -273,6 +286,30 @@ static enum tscope_status number_places(struct merged_ranks *merged, struct tsco
 	return TSCOPE_OK;
 }
 
+/* Leaves none where a name is of no rank. */
+static enum tscope_status take_names(struct merged_ranks *merged, const struct tscope_trace *trace,
+				     struct tscope_error *err)
+{
+	const struct spans *spans = &trace->spans;
+	struct str rest;
+	uint32_t count = 0;
+
+	while (count < spans->kind_count &&
+	       tsi_rank_before_name(tsi_intern_text(&trace->names, spans->kinds[count].name),
+				    &rest) >= 0)
+		count++;
+	if (count == 0 || count < spans->kind_count)
+		return TSCOPE_OK;
+	if (tsi_array_new(&merged->ranks, count, sizeof(*merged->ranks), err) != TSCOPE_OK)
+		return TSCOPE_E_NOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		merged->ranks[i] = tsi_rank_before_name(
+			tsi_intern_text(&trace->names, spans->kinds[i].name), &rest);
+	merged->is_in_names = true;
+	order_ranks(merged, count);
+	return TSCOPE_OK;
+}
+
 static enum tscope_status take_labelled(struct merged_ranks *merged,
 					const struct tscope_trace *trace, struct tscope_error *err)
 {
@@ -301,13 +338,14 @@ enum tscope_status tsi_merged_ranks_of(struct merged_ranks *merged,
 		if (tsi_only_composer_rank(trace) < 0)
 			status = take_composer(merged, trace, err);
 	} else if (trace->track_count >= 2) {
-		status = take_said(merged, trace, err);
+		status = take_names(merged, trace, err);
+		if (status == TSCOPE_OK && merged->rank_count == 0)
+			status = take_said(merged, trace, err);
 		if (status == TSCOPE_OK && merged->rank_count == 0)
 			status = take_labelled(merged, trace, err);
 	}
-	if (merged->rank_count < 2) {
+	if (merged->rank_count < 2)
 		tsi_merged_ranks_deinit(merged);
-	}
 	return status;
 }
 

@@ -7,7 +7,7 @@
 /*
  * Whose events a merged file holds, and reading those of one rank. Composer says it of threads;
  * other mergers of processes: SGLang's profile merger, TraceLens's TraceFuse, and the scripts that
- * write the rank into the pid or call the process "Rank 3".
+ * write the rank into the pid, before each name or into that of the process, "Rank 3".
  */
 
 /* The rank that an M event gives a process. */
@@ -29,7 +29,8 @@ struct merged_ranks {
 	size_t rank_count;
 	struct rank_thread *threads;
 	size_t thread_count;
-	bool is_said; /* of each process; else the pid is the rank where no thread says it */
+	bool is_in_names; /* of all events */
+	bool is_said;     /* of each process; else the pid is the rank where no thread says it */
 	/* The rank in the text of a pid; NULL: the threads say it. */
 	int64_t (*rank_of)(struct str pid);
 	bool is_counted; /* ranks are numbers in order, those of several jobs among them */
@@ -64,6 +65,8 @@ struct raw_event;
 /* To know by options.only whose events come. */
 void tsi_know_rank_threads(struct builder *b);
 bool tsi_is_of_rank(const struct builder *b, const struct raw_event *event);
+/* An event of the rank, without the rank before its name. */
+struct raw_event tsi_event_of_rank(const struct builder *b, const struct raw_event *event);
 /* Keeps the rank that a merger put into the process_name of a process, if it did. */
 void tsi_note_process_rank(struct builder *b, const struct raw_event *event);
 

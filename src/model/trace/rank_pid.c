@@ -85,6 +85,23 @@ int64_t tsi_rank_in_name(struct str name)
 	return rest.length == 0 || !tsi_is_letter(*rest.data) ? rank : -1;
 }
 
+int64_t tsi_rank_before_name(struct str name, struct str *rest)
+{
+	int64_t rank;
+
+	*rest = name;
+	if (!tsi_str_starts(name, "[R"))
+		return -1;
+	*rest = tail(name, 2);
+	rank = take_number(rest);
+	if (rank < 0 || !tsi_str_starts(*rest, "] ")) {
+		*rest = name;
+		return -1;
+	}
+	*rest = tail(*rest, 2);
+	return rank;
+}
+
 int64_t tsi_rank_before_pid(struct str pid)
 {
 	return tsi_rank_in_name(pid);

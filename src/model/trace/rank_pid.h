@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 /*
- * Ranks in pids, as mergers of traces write them; -1 where there is none. Who asks has every pid of
- * a file read in the same way.
+ * Ranks in pids and names, as mergers of traces write them; -1 where there is none. Who asks has
+ * every pid of a file read in the same way.
  */
 
 /*
@@ -27,5 +27,8 @@ int64_t tsi_rank_behind_pid(struct str pid);
 
 /* "Rank 3", "rank 3 - GPU", as the name of a process */
 int64_t tsi_rank_in_name(struct str name);
+
+/* "[R3] aten::mm": before the name of an event, which is *rest then. */
+int64_t tsi_rank_before_name(struct str name, struct str *rest);
 
 #endif
