@@ -39,18 +39,6 @@ bool tsi_goes_on(const struct extent *earlier, const struct extent *later)
 	       later->first_step > earlier->last_step;
 }
 
-/* Two jobs, or files that contradict each other. */
-static enum apart concurrent_differ(const struct extent *earlier, const struct extent *later)
-{
-	if (tsi_are_in_folders_apart(earlier->last->loaded->input.path,
-				     later->first->loaded->input.path))
-		return APART_AT_ONCE;
-	if (earlier->world_size == 1 && later->world_size == 1 &&
-	    tsi_processes_differ(earlier->last, later->first))
-		return APART_AT_ONCE;
-	return TOGETHER;
-}
-
 enum apart tsi_windows_differ(const struct extent *earlier, const struct extent *later)
 {
 	enum apart why = tsi_job_differs(earlier, later);
@@ -59,8 +47,11 @@ enum apart tsi_windows_differ(const struct extent *earlier, const struct extent 
 		return why;
 	if (devices_differ(earlier, later))
 		return APART_DEVICE;
-	if (later->start_ns < earlier->end_ns)
-		return concurrent_differ(earlier, later);
+	if (later->start_ns < earlier->end_ns) /* two jobs, or files that contradict each other */
+		return tsi_are_in_folders_apart(earlier->last->loaded->input.path,
+						later->first->loaded->input.path)
+			       ? APART_AT_ONCE
+			       : TOGETHER;
 	if (tsi_processes_differ(earlier->last, later->first))
 		return tsi_goes_on(earlier, later) ? TOGETHER : APART_PROCESS;
 	if (tsi_origin_of(earlier->first)->is_whole != tsi_origin_of(later->first)->is_whole)

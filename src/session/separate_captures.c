@@ -147,23 +147,55 @@ static bool has_rivals(const struct captures *captures, const struct capture **o
 	return false;
 }
 
+/* Ways to separate jobs, each for where the one before it does not. */
+enum naming { BY_PLACES, BY_REPLICA, BY_PROCESS, NAMING_COUNT };
+
+/* "process 4242 of n1"; "" where nothing says it. */
+static const char *process_of(struct arena *arena, const struct capture *capture)
+{
+	const struct trace_origin *origin = tsi_origin_of(capture);
+
+	if (!tsi_is_process_known(capture))
+		return "";
+	return tsi_arena_print(arena, "process %" PRId64 "%s%s", origin->pid,
+			       *origin->host != '\0' ? " of " : "", origin->host);
+}
+
+static void name_families(struct captures *captures, enum naming naming, struct arena *arena)
+{
+	for (size_t i = 0; i < captures->count && !arena->has_failed; i++) {
+		struct capture *capture = &captures->items[i];
+		const char *family =
+			naming == BY_PROCESS
+				? process_of(arena, capture)
+				: tsi_family_of_path(arena, capture->loaded->input.path,
+						     naming == BY_REPLICA);
+
+		capture->family = family ? family : "";
+	}
+}
+
+static bool is_one_rank(const struct captures *captures)
+{
+	for (size_t i = 1; i < captures->count; i++)
+		if (captures->items[i].slot != captures->items[0].slot)
+			return false;
+	return true;
+}
+
 /*
  * Where a rank was recorded twice at one time names separate the jobs, if they can: of servers in
- * one folder, or of data-parallel replicas with ranks of their own.
+ * one folder, or of data-parallel replicas with ranks of their own. Processes do where no other
+ * rank was recorded, of which nobody would know whose it is.
  */
 static void settle_families(struct captures *captures, struct arena *arena)
 {
 	const struct capture **order = tsi_arena_new(arena, captures->count, sizeof(*order));
 	bool is_settled = !order || !has_rivals(captures, order);
+	int end = is_one_rank(captures) ? NAMING_COUNT : BY_PROCESS;
 
-	for (int by_replica = 0; by_replica <= 1 && !is_settled && !arena->has_failed;
-	     by_replica++) {
-		for (size_t i = 0; i < captures->count && !arena->has_failed; i++) {
-			const char *family = tsi_family_of_path(
-				arena, captures->items[i].loaded->input.path, by_replica);
-
-			captures->items[i].family = family ? family : "";
-		}
+	for (int naming = 0; naming < end && !is_settled && !arena->has_failed; naming++) {
+		name_families(captures, naming, arena);
 		is_settled = !has_rivals(captures, order);
 	}
 	for (size_t i = 0; !is_settled && i < captures->count; i++)

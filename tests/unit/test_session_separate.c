@@ -66,8 +66,10 @@ static const struct {
 		  1, 2) "\n2-TP-0.json 3 2-4 0 " RANK(0, 2) "\n2-TP-1.json 4 2-4 0 " RANK(1,
 											  2) "\n",
 	  "1-TP-0-DP-0 1-TP-1-DP-1|2-TP-0 2-TP-1", "2-TP-* here, 1-TP-*-DP-* there" SAME_RANKS },
-	/* Jobs of one rank each need no names. */
-	{ "a.json 1 2-3 0 " RANK(0, 1) "\nb.json 2 2-4 0 " RANK(0, 1) "\n", "a|b", AT_ONCE },
+	/* Where only one rank was recorded its processes are the jobs. */
+	{ "a.json 1 2-3 0 " RANK(0, 8) "\nb.json 2 2-4 0 " RANK(0, 8) "\nc.json 1 4-5 9 " RANK(
+		  0, 8) "\n",
+	  "a c|b", "process 2 here, process 1 there" SAME_RANKS },
 	/* One process number on two hosts. */
 	{ "n1_7.1790857026000.pt.trace.json 7 2-3 0\nn2_7.1790857026000.pt.trace.json 7 2-3 9\n",
 	  "n1_7.1790857026000.pt.trace|n2_7.1790857026000.pt.trace",
