@@ -76,8 +76,8 @@ static enum tscope_status find_body(struct document *doc)
 			continue;
 		if (tsi_plain_length(doc->plain, list) != 1)
 			return tsi_fail(doc->err, TSCOPE_E_UNSUPPORTED,
-					"holds %zu reports (%s): a comparison takes one; save one "
-					"for each",
+					"holds %zu reports (%s), and one can be read: save "
+					"each by itself",
 					tsi_plain_length(doc->plain, list), lists[i]);
 		doc->body = tsi_plain_item(doc->plain, list, 0);
 	}

@@ -488,7 +488,7 @@ TEST(test_refusals)
 		{ HEAD "\"facts\": []}", TSCOPE_E_FORMAT, "a report without facts" },
 		{ HEAD "\"traces\": [{\"facts\": {}}, {\"facts\": {}}, {\"facts\": {}}]}",
 		  TSCOPE_E_UNSUPPORTED,
-		  "holds 3 reports (traces): a comparison takes one; save one for each" },
+		  "holds 3 reports (traces), and one can be read: save each by itself" },
 		{ HEAD "\"runs\": [{\"facts\": {}}, {\"facts\": {}}]}", TSCOPE_E_UNSUPPORTED,
 		  "holds 2 reports (runs)" },
 		{ HEAD "\"files\": []}", TSCOPE_E_UNSUPPORTED, "holds 0 reports (files)" },
