@@ -66,7 +66,7 @@ static bool take(struct str *rest, struct str separator, struct str *taken)
 	size_t at = 0;
 
 	while (at < rest->length) {
-		struct str here = { rest->data + at, rest->length - at };
+		struct str here = tsi_str_tail(*rest, at);
 		if (tsi_str_has_prefix(here, separator)) {
 			*taken = (struct str){ rest->data, at };
 			*rest = (struct str){ here.data + separator.length,
@@ -231,7 +231,7 @@ static struct subject find_subject(struct str path)
 		bool is_lambda = tsi_str_starts(component, "{lambda(") ||
 				 tsi_str_starts(component, "[lambda(");
 		if (is_lambda) {
-			struct str inner = { component.data + 7, component.length - 7 };
+			struct str inner = tsi_str_tail(component, 7);
 			subject.lambda = (struct str){ inner.data, past_bracket(inner, 0) };
 		}
 		if (parsed.word.length && is_word(parsed.word.data[0]) &&
@@ -319,7 +319,7 @@ static struct str without_signature(struct str name)
 	struct str rest = name, word = name;
 
 	if (tsi_str_starts(name, "void "))
-		return (struct str){ name.data + 5, name.length - 5 };
+		return tsi_str_tail(name, 5);
 	while (take(&rest, TSI_STR(" "), &word))
 		if (!tsi_str_is(word, "const"))
 			name = rest;

@@ -44,6 +44,12 @@ static inline bool tsi_str_equal(struct str a, struct str b)
 	return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
 
+/* The text without so many bytes at its beginning, which it has. */
+static inline struct str tsi_str_tail(struct str text, size_t skipped)
+{
+	return (struct str){ text.data + skipped, text.length - skipped };
+}
+
 #define tsi_str_is(text, literal) tsi_str_equal((text), TSI_STR(literal))
 
 /* Negative, 0 or positive as a stands before, with or behind b, byte by byte. */
@@ -111,6 +117,16 @@ static inline bool tsi_may_equal_nocase(char a, char b)
 static inline bool tsi_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+/* Digits that the text begins with. */
+static inline size_t tsi_count_digits(struct str text)
+{
+	size_t count = 0;
+
+	while (count < text.length && tsi_is_digit(text.data[count]))
+		count++;
+	return count;
 }
 
 static inline bool tsi_is_letter(char c)

@@ -76,7 +76,7 @@ static void read_arguments(struct call_arguments *arguments, struct str signatur
 		return;
 	while (signature.data[end - 1] != ']' && end > 1)
 		end--;
-	struct str types = { signature.data + end, signature.length - end };
+	struct str types = tsi_str_tail(signature, end);
 	const char *p = signature.data + 1, *last = signature.data + end - 1;
 	while (p < last && arguments->count < MOST_ARGUMENTS) {
 		struct str type;
@@ -170,7 +170,7 @@ enum collective_kind tsi_kind_of_annotation(const struct tscope_trace *trace, ui
 	struct str name = tsi_span_name(trace, row);
 	size_t prefix = tsi_backend_prefix(name);
 
-	return tsi_classify_collective((struct str){ name.data + prefix, name.length - prefix });
+	return tsi_classify_collective(tsi_str_tail(name, prefix));
 }
 
 /* ---- what a collective moves ------------------------------------------------------------ */
@@ -208,7 +208,7 @@ static bool calls_collective(struct str name, uint8_t kind)
 
 	if (colons < 0 || tsi_str_starts(name, "aten::"))
 		return false;
-	name = (struct str){ name.data + colons + 2, name.length - (size_t)colons - 2 };
+	name = tsi_str_tail(name, (size_t)colons + 2);
 	return tsi_classify_collective(name) == (enum collective_kind)kind;
 }
 

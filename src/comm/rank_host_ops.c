@@ -80,8 +80,7 @@ static void list_calls(struct launch_list *calls, const struct log_filler *fille
 	for (uint32_t id = 0; id < trace->names.count; id++) {
 		struct str name = tsi_intern_text(&trace->names, id);
 		if (tsi_str_starts(name, "c10d::"))
-			kinds[id] = (uint8_t)tsi_classify_collective(
-				(struct str){ name.data + 6, name.length - 6 });
+			kinds[id] = (uint8_t)tsi_classify_collective(tsi_str_tail(name, 6));
 	}
 	for (uint32_t row = 0; row < end_row; row++) {
 		struct launch_side side = { .kind = kinds[tsi_name_id(&trace->spans, row)] };

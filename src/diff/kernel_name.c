@@ -105,7 +105,7 @@ static bool is_listed(struct str word, const char *list, bool is_numbered)
 		struct str known = { list, length };
 		if (!tsi_str_has_prefix(word, known))
 			continue;
-		struct str rest = { word.data + length, word.length - length };
+		struct str rest = tsi_str_tail(word, length);
 		if (is_numbered ? is_number(rest) : rest.length == 0)
 			return true;
 	}
@@ -264,7 +264,7 @@ struct parser {
 
 static bool starts_here(const struct parser *parser, struct str text)
 {
-	struct str rest = { parser->name.data + parser->at, parser->name.length - parser->at };
+	struct str rest = tsi_str_tail(parser->name, parser->at);
 
 	return tsi_str_has_prefix(rest, text);
 }

@@ -434,7 +434,7 @@ static enum tscope_status parse_number(struct gate_expression *gate, struct str 
 	else
 		take_unit(gate, &number);
 	if (*number.data == '+' && !tsi_str_starts(number, "+-"))
-		number = (struct str){ number.data + 1, number.length - 1 };
+		number = tsi_str_tail(number, 1);
 	if (tsi_json_to_double(number, &gate->number) && isfinite(gate->number))
 		return check_number(gate, name, err);
 	return tsi_fail(err, TSCOPE_E_FORMAT, "%.*s is compared with a number, not '%.*s'",

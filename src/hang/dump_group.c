@@ -32,7 +32,7 @@ static void read_peers(struct call_name *name, struct str peers)
 
 	if (left < 0 || (!is_forward && !tsi_str_starts(peers, "<-")))
 		return;
-	peers = (struct str){ peers.data + 2, peers.length - 2 };
+	peers = tsi_str_tail(peers, 2);
 	int32_t right = take_place(&peers);
 	name->from = is_forward ? left : right;
 	name->to = is_forward ? right : left;

@@ -351,7 +351,7 @@ static struct str next_frame(struct str *site)
 		break;
 	}
 	size_t taken = frame.length < site->length ? frame.length + 3 : frame.length;
-	*site = (struct str){ site->data + taken, site->length - taken };
+	*site = tsi_str_tail(*site, taken);
 	return frame;
 }
 

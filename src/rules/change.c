@@ -36,11 +36,6 @@ static struct str up_to(struct str text, size_t end)
 	return (struct str){ text.data, end };
 }
 
-static struct str behind(struct str text, size_t index)
-{
-	return (struct str){ text.data + index + 1, text.length - index - 1 };
-}
-
 static enum tscope_status fail_rule(struct str id, struct tscope_error *err)
 {
 	struct nearest nearest = { .word = id };
@@ -104,7 +99,7 @@ static enum tscope_status parse_change(const char *text, struct change *change,
 {
 	struct str whole = { text, strlen(text) };
 	size_t equals = find_char(whole, 0, '=');
-	struct str name = up_to(whole, equals), value = behind(whole, equals);
+	struct str name = up_to(whole, equals), value = tsi_str_tail(whole, equals + 1);
 
 	if (equals == whole.length)
 		return tsi_fail(
@@ -119,7 +114,7 @@ static enum tscope_status parse_change(const char *text, struct change *change,
 		return fail_rule(id, err);
 	if (id.length == name.length)
 		return parse_grade(value, change, err);
-	return parse_parameter(behind(name, dot), value, change, err);
+	return parse_parameter(tsi_str_tail(name, dot + 1), value, change, err);
 }
 
 enum tscope_status tscope_rule_change_check(const char *change, struct tscope_error *err)

@@ -26,7 +26,7 @@ static struct folder folder_of(const char *path)
 	while (begin > 0 && rest.data[begin - 1] != '/')
 		begin--;
 	folder.parent = (struct str){ rest.data, begin };
-	folder.name = (struct str){ rest.data + begin, rest.length - begin };
+	folder.name = tsi_str_tail(rest, begin);
 	return folder;
 }
 
@@ -47,7 +47,7 @@ static bool is_of_validation(struct str name)
 		return false;
 	while (begin > 0 && is_word_part(name.data[begin - 1]))
 		begin--;
-	word = (struct str){ name.data + begin, name.length - begin };
+	word = tsi_str_tail(name, begin);
 	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
 		if (tsi_str_equal_nocase(word, tsi_str_of(words[i])))
 			return true;

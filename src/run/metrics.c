@@ -81,7 +81,7 @@ bool tsi_metric_to_double(struct str text, double *value)
 	bool is_negative = text.length && text.data[0] == '-';
 
 	if (is_negative || (text.length && text.data[0] == '+'))
-		text = (struct str){ text.data + 1, text.length - 1 };
+		text = tsi_str_tail(text, 1);
 	/* One sign is enough; and a quote is no beginning of a number. */
 	if (text.length == 0 || !(tsi_is_digit(text.data[0]) || tsi_is_letter(text.data[0])))
 		return false;

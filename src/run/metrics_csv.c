@@ -72,7 +72,7 @@ static struct str without_mark(struct str text)
 {
 	if (!tsi_str_starts(text, "\xef\xbb\xbf"))
 		return text;
-	return (struct str){ text.data + 3, text.length - 3 };
+	return tsi_str_tail(text, 3);
 }
 
 /* ---- tasting ---- */
@@ -132,7 +132,7 @@ static struct str name_of_path(const char *path)
 	name.length -= ending.length;
 	if (name.length <= (size_t)at + mark.length)
 		return (struct str){ 0 };
-	return (struct str){ name.data + at + mark.length, name.length - (size_t)at - mark.length };
+	return tsi_str_tail(name, (size_t)at + mark.length);
 }
 
 /* ---- the table ---- */

@@ -21,28 +21,13 @@ static bool is_alnum(char c)
 	return tsi_is_digit(c) || tsi_is_letter(c);
 }
 
-/* The text from `at` on. */
-static struct str tail(struct str text, size_t at)
-{
-	return (struct str){ text.data + at, text.length - at };
-}
-
-static size_t count_digits(struct str text)
-{
-	size_t count = 0;
-
-	while (count < text.length && tsi_is_digit(text.data[count]))
-		count++;
-	return count;
-}
-
 /* The number that text begins with, and in *rest what follows it; -1: none, or no rank's. */
 static int64_t leading_rank(struct str text, struct str *rest)
 {
-	size_t count = count_digits(text);
+	size_t count = tsi_count_digits(text);
 	int64_t number;
 
-	*rest = tail(text, count);
+	*rest = tsi_str_tail(text, count);
 	if (!tsi_str_to_int64((struct str){ text.data, count }, &number) || number > RANK_MAX)
 		return NOT_FOUND;
 	return number;
@@ -53,7 +38,7 @@ static struct str skip_any(struct str text, const char *characters)
 {
 	bool skips = text.length && strchr(characters, text.data[0]) && text.data[0];
 
-	return tail(text, skips);
+	return tsi_str_tail(text, skips);
 }
 
 static bool ends_word(struct str rest)
@@ -98,7 +83,7 @@ static int64_t rank_of_word(struct str name)
 
 		if (!tsi_str_equal_nocase(here, word) || (at > 0 && is_alnum(name.data[at - 1])))
 			continue;
-		rank = leading_rank(skip_any(tail(name, at + word.length), "-_="), &rest);
+		rank = leading_rank(skip_any(tsi_str_tail(name, at + word.length), "-_="), &rest);
 		if (rank != NOT_FOUND && ends_word(rest) && !is_partial(word_before(name, at)))
 			return rank;
 	}
@@ -113,7 +98,7 @@ static int64_t rank_of_worker(struct str name)
 
 	if (!tsi_str_starts(name, "worker"))
 		return NOT_FOUND;
-	rank = leading_rank(tail(name, sizeof("worker") - 1), &rest);
+	rank = leading_rank(tsi_str_tail(name, sizeof("worker") - 1), &rest);
 	return tsi_str_starts(rest, ".") || tsi_str_starts(rest, "_step_") ? rank : NOT_FOUND;
 }
 
@@ -135,7 +120,7 @@ static int64_t rank_of_action(struct str name)
 
 		if (name.data[at] != '-')
 			continue;
-		rank = leading_rank(tail(name, at + 1), &rest);
+		rank = leading_rank(tsi_str_tail(name, at + 1), &rest);
 		rest = skip_any(rest, "-");
 		if (rank != NOT_FOUND &&
 		    (tsi_str_starts(rest, "[") || tsi_str_starts(rest, "_Strategy_")))
@@ -152,7 +137,7 @@ static struct str pop_part(struct str *path)
 
 	while (begin > 0 && path->data[begin - 1] != '/')
 		begin--;
-	part = tail(*path, begin);
+	part = tsi_str_tail(*path, begin);
 	path->length = begin ? begin - 1 : 0;
 	return part;
 }
@@ -201,14 +186,14 @@ struct str tsi_rank_folder_of_path(const char *path)
 /* SGLang begins with its stamp: "1723456789.25-TP-3-DECODE". */
 static struct str skip_stamp(struct str name)
 {
-	size_t count = count_digits(name);
-	struct str rest = tail(name, count);
+	size_t count = tsi_count_digits(name);
+	struct str rest = tsi_str_tail(name, count);
 
 	if (count < STAMP_DIGITS_MIN)
 		return name;
 	rest = skip_any(rest, ".");
-	rest = tail(rest, count_digits(rest));
-	return tsi_str_starts(rest, "-") ? tail(rest, 1) : name;
+	rest = tsi_str_tail(rest, tsi_count_digits(rest));
+	return tsi_str_starts(rest, "-") ? tsi_str_tail(rest, 1) : name;
 }
 
 /* Does what is not the writer any more begin here: ".<stamp>", ".pt.trace", ".json"? */
@@ -216,7 +201,7 @@ static bool is_ending(struct str text)
 {
 	return tsi_str_starts(text, ".pt.trace") || tsi_str_starts(text, ".trace.") ||
 	       tsi_str_starts(text, ".json") ||
-	       (text.data[0] == '.' && count_digits(tail(text, 1)) >= STAMP_DIGITS_MIN);
+	       (text.data[0] == '.' && tsi_count_digits(tsi_str_tail(text, 1)) >= STAMP_DIGITS_MIN);
 }
 
 struct str tsi_writer_of_path(const char *path)
@@ -225,7 +210,7 @@ struct str tsi_writer_of_path(const char *path)
 	struct str writer = skip_stamp(pop_part(&left));
 
 	for (size_t at = 1; at < writer.length; at++)
-		if (is_ending(tail(writer, at)))
+		if (is_ending(tsi_str_tail(writer, at)))
 			writer.length = at;
 	return writer;
 }
@@ -246,8 +231,9 @@ static size_t place_length(struct str text, bool by_replica)
 		if (text.length <= words[i].length ||
 		    !tsi_str_equal_nocase((struct str){ text.data, words[i].length }, words[i]))
 			continue;
-		rest = skip_any(tail(text, words[i].length), "-_=");
-		if (count_digits(rest) > 0 && ends_word(tail(rest, count_digits(rest))))
+		rest = skip_any(tsi_str_tail(text, words[i].length), "-_=");
+		if (tsi_count_digits(rest) > 0 &&
+		    ends_word(tsi_str_tail(rest, tsi_count_digits(rest))))
 			return (size_t)(rest.data - text.data);
 	}
 	return 0;
@@ -259,7 +245,8 @@ static size_t phase_length(struct str text)
 	static const struct str words[] = { { "EXTEND", 6 }, { "PREFILL", 7 }, { "DECODE", 6 } };
 
 	for (size_t i = 0; i < TSI_COUNT_OF(words); i++)
-		if (tsi_str_has_prefix(text, words[i]) && ends_word(tail(text, words[i].length)))
+		if (tsi_str_has_prefix(text, words[i]) &&
+		    ends_word(tsi_str_tail(text, words[i].length)))
 			return words[i].length;
 	return 0;
 }
@@ -271,11 +258,11 @@ const char *tsi_family_of_path(struct arena *arena, const char *path, bool by_re
 	char *family = tsi_arena_new(arena, name.length + 1, 1);
 	size_t length = 0, place_count = 0;
 
-	for (size_t at = 0; family && at < name.length && !is_ending(tail(name, at));) {
+	for (size_t at = 0; family && at < name.length && !is_ending(tsi_str_tail(name, at));) {
 		bool is_begin = at == 0 || !is_alnum(name.data[at - 1]);
-		size_t kept = is_begin ? place_length(tail(name, at), by_replica) : 0;
+		size_t kept = is_begin ? place_length(tsi_str_tail(name, at), by_replica) : 0;
 
-		size_t phase = is_begin ? phase_length(tail(name, at)) : 0;
+		size_t phase = is_begin ? phase_length(tsi_str_tail(name, at)) : 0;
 
 		if (phase > 0) {
 			family[length++] = '*';
@@ -289,7 +276,7 @@ const char *tsi_family_of_path(struct arena *arena, const char *path, bool by_re
 		memcpy(family + length, name.data + at, kept);
 		length += kept;
 		family[length++] = '*';
-		at += kept + count_digits(tail(name, at + kept));
+		at += kept + tsi_count_digits(tsi_str_tail(name, at + kept));
 		place_count++;
 	}
 	return family && place_count == 0 ? "" : family;

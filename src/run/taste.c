@@ -70,7 +70,7 @@ static bool has_name_of_trace(const char *path)
 		return false;
 	while (digits < name.length && tsi_is_digit(name.data[digits]))
 		digits++;
-	struct str ending = { name.data + digits, name.length - digits };
+	struct str ending = tsi_str_tail(name, digits);
 	return digits > sizeof("rank") - 1 && tsi_str_equal(ending, TSI_STR(".json"));
 }
 

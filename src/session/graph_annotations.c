@@ -15,11 +15,9 @@ enum { MAX_CANDIDATES = 4096 };
 /* The number that a text begins with, or -1. */
 static int64_t leading_number(struct str text)
 {
-	size_t digits = 0;
+	size_t digits = tsi_count_digits(text);
 	int64_t number;
 
-	while (digits < text.length && tsi_is_digit(text.data[digits]))
-		digits++;
 	return tsi_str_to_int64((struct str){ text.data, digits }, &number) ? number : -1;
 }
 

@@ -169,7 +169,7 @@ static enum tscope_status add_records(struct expansion *expansion, const struct 
 		}
 		if (length == 0)
 			return TSCOPE_OK;
-		bytes = (struct str){ bytes.data + length, bytes.length - length };
+		bytes = tsi_str_tail(bytes, length);
 	}
 	return TSCOPE_OK;
 }

@@ -193,8 +193,7 @@ static bool is_stream(struct str name)
 	static const char word[] = "stream ";
 	size_t length = sizeof(word) - 1;
 
-	return tsi_str_starts(name, word) &&
-	       !has_letters((struct str){ name.data + length, name.length - length });
+	return tsi_str_starts(name, word) && !has_letters(tsi_str_tail(name, length));
 }
 
 static bool is_public(struct str name)
@@ -223,7 +222,7 @@ static struct str head_of(struct str name)
 static void redact_name(struct gzip_out *out, const struct redaction *redaction, struct str name)
 {
 	struct str head = head_of(name);
-	struct str rest = { name.data + head.length, name.length - head.length };
+	struct str rest = tsi_str_tail(name, head.length);
 
 	if (!is_public(head) && !tsi_str_is(head, "ProfilerStep#")) {
 		put_hash(out, redaction, name);
@@ -276,7 +275,7 @@ static void redact_frame(struct gzip_out *out, const struct redaction *redaction
 {
 	static const char module[] = "nn.Module: ";
 	size_t at = line_number_at(frame);
-	struct str rest = { frame.data + at, frame.length - at }, head = { frame.data, at };
+	struct str rest = tsi_str_tail(frame, at), head = { frame.data, at };
 
 	if (tsi_str_starts(frame, "torch/")) {
 		tsi_gzip_put(out, frame);
@@ -290,8 +289,7 @@ static void redact_frame(struct gzip_out *out, const struct redaction *redaction
 		head = head_of(rest);
 		tsi_gzip_put(out, TSI_STR(".py"));
 		tsi_gzip_put(out, head);
-		put_hash(out, redaction,
-			 (struct str){ rest.data + head.length, rest.length - head.length });
+		put_hash(out, redaction, tsi_str_tail(rest, head.length));
 	}
 }
 

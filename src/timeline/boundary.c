@@ -137,7 +137,7 @@ static bool find_number(struct str name, int64_t *number)
 
 	while (digits && name.data[digits - 1] != '#')
 		digits--;
-	struct str text = { name.data + digits, name.length - digits };
+	struct str text = tsi_str_tail(name, digits);
 	return digits && tsi_str_to_int64(text, number);
 }
 

@@ -150,8 +150,7 @@ static struct str without_class(struct str function)
 		ptrdiff_t dot = tsi_str_find(function, TSI_STR("."));
 		if (dot < 0)
 			return function;
-		function =
-			(struct str){ function.data + dot + 1, function.length - (size_t)dot - 1 };
+		function = tsi_str_tail(function, (size_t)dot + 1);
 	}
 }
 

@@ -176,7 +176,7 @@ static uint8_t callback_flag(struct str name)
 	struct callback_name callback;
 
 	if (tsi_str_has_prefix(name, lightning))
-		name = (struct str){ name.data + lightning.length, name.length - lightning.length };
+		name = tsi_str_tail(name, lightning.length);
 	if (tsi_str_starts(name, "[Callback]"))
 		return IDLE_CALLBACK;
 	if (!tsi_callback_name(name, &callback) || !tsi_str_is(callback.kind, "callback"))

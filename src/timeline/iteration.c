@@ -16,7 +16,7 @@ static bool take_text(struct str *text, struct str literal)
 {
 	if (!tsi_str_has_prefix(*text, literal))
 		return false;
-	*text = (struct str){ text->data + literal.length, text->length - literal.length };
+	*text = tsi_str_tail(*text, literal.length);
 	return true;
 }
 
@@ -29,7 +29,7 @@ static bool take_number(struct str *text, int64_t *number)
 		value = 10 * value + (text->data[i] - '0');
 	if (i == 0 || value >= MAX_NUMBER)
 		return false;
-	*text = (struct str){ text->data + i, text->length - i };
+	*text = tsi_str_tail(*text, i);
 	*number = value;
 	return true;
 }
@@ -38,7 +38,7 @@ static bool take_number(struct str *text, int64_t *number)
 static int64_t number_of(struct str text, struct str key)
 {
 	for (size_t i = 1; i + key.length < text.length; i++) {
-		struct str rest = { text.data + i, text.length - i };
+		struct str rest = tsi_str_tail(text, i);
 		int64_t number;
 
 		if (text.data[i - 1] == ' ' && take_text(&rest, key) && take(&rest, "=") &&
@@ -113,7 +113,7 @@ static bool take_vllm_tokens(struct str *text, int64_t *tokens, struct attention
 		return false;
 	}
 	while (text->length > 0 && text->data[0] != ')')
-		*text = (struct str){ text->data + 1, text->length - 1 };
+		*text = tsi_str_tail(*text, 1);
 	return take(text, ")");
 }
 

@@ -30,7 +30,7 @@ static size_t bare_length(struct str name)
 	size_t at;
 
 	for (at = 0; at < name.length; at++) {
-		struct str rest = { name.data + at, name.length - at };
+		struct str rest = tsi_str_tail(name, at);
 
 		if (tsi_str_has_prefix(rest, tsi_str_of(anonymous)))
 			at += sizeof(anonymous) - 2;

@@ -507,7 +507,7 @@ static const struct elementwise_names *find_elementwise(struct str name, bool *i
 {
 	if (!tsi_str_starts(name, "aten::"))
 		return NULL;
-	name = (struct str){ name.data + 6, name.length - 6 };
+	name = tsi_str_tail(name, 6);
 	struct str base = name;
 	bool has_mark = name.length > 0 && name.data[name.length - 1] == '_';
 	base.length -= has_mark;

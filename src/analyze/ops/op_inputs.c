@@ -90,8 +90,7 @@ static bool split_signature(struct str signature, struct str *dims, struct str *
 	close = find_close(signature);
 	if (close < 0)
 		return false;
-	*types = tsi_str_trim(
-		(struct str){ signature.data + close + 1, signature.length - (size_t)close - 1 });
+	*types = tsi_str_trim(tsi_str_tail(signature, (size_t)close + 1));
 	return open_list((struct str){ signature.data, (size_t)close + 1 }, dims);
 }
 

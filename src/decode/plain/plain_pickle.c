@@ -14,14 +14,14 @@ static bool skip_name(struct str *text)
 		i++;
 	if (i == 0 || i == text->length || text->data[i] != '\n')
 		return false;
-	*text = (struct str){ text->data + i + 1, text->length - i - 1 };
+	*text = tsi_str_tail(*text, i + 1);
 	return true;
 }
 
 /* "ccollections\ndefaultdict\n" */
 static bool is_global(struct str head)
 {
-	struct str names = { head.data + 1, head.length - 1 };
+	struct str names = tsi_str_tail(head, 1);
 
 	return head.data[0] == 'c' && skip_name(&names) && skip_name(&names);
 }

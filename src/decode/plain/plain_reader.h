@@ -33,7 +33,7 @@ enum { TASTED_PLAIN_BYTES = 4096 };
 static inline struct str tsi_plain_skip_mark(struct str head)
 {
 	size_t mark = tsi_str_starts(head, "\xef\xbb\xbf") ? 3 : 0;
-	return (struct str){ head.data + mark, head.length - mark };
+	return tsi_str_tail(head, mark);
 }
 
 /*

@@ -186,7 +186,7 @@ static void take_cell(struct tracker_reader *r, struct str line)
 	if (colon < 0)
 		return;
 	struct str name = { text.data, (size_t)colon };
-	struct str bytes = { text.data + colon + 2, text.length - (size_t)colon - 2 };
+	struct str bytes = tsi_str_tail(text, (size_t)colon + 2);
 	add_cell(r, add_kind(r, name), bytes);
 }
 
@@ -195,8 +195,7 @@ static bool skip_start(struct str *line, struct str start)
 {
 	if (!tsi_str_has_prefix(*line, start))
 		return false;
-	*line = tsi_str_trim(
-		(struct str){ line->data + start.length, line->length - start.length });
+	*line = tsi_str_trim(tsi_str_tail(*line, start.length));
 	return true;
 }
 
@@ -279,7 +278,7 @@ static void take_state(struct tracker_reader *r, struct str text)
 		return;
 	set_state(r, (struct str){ text.data, sign < 0 ? text.length : (size_t)sign });
 	if (sign >= 0)
-		set_call(r, (struct str){ text.data + sign + 3, text.length - (size_t)sign - 3 });
+		set_call(r, tsi_str_tail(text, (size_t)sign + 3));
 }
 
 static void take_row(struct tracker_reader *r, struct str line)

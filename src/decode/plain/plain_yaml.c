@@ -15,9 +15,9 @@ static bool begins_with_moment(struct str head)
 	struct str line = { head.data, end ? (size_t)(end - head.data) : head.length };
 	bool is_asked = tsi_str_starts(line, "? "), is_quoted;
 
-	line = (struct str){ line.data + 2 * is_asked, line.length - 2 * is_asked };
+	line = tsi_str_tail(line, 2 * is_asked);
 	is_quoted = tsi_str_starts(line, "'") || tsi_str_starts(line, "\"");
-	line = (struct str){ line.data + is_quoted, line.length - is_quoted };
+	line = tsi_str_tail(line, is_quoted);
 	ptrdiff_t colon = is_asked ? (ptrdiff_t)line.length : tsi_str_find(line, TSI_STR(":"));
 
 	if (colon <= 0 || !tsi_is_digit(*line.data))

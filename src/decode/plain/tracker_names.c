@@ -42,7 +42,7 @@ static bool skip(struct str *text, struct str start)
 {
 	if (!tsi_str_has_prefix(*text, start))
 		return false;
-	*text = (struct str){ text->data + start.length, text->length - start.length };
+	*text = tsi_str_tail(*text, start.length);
 	return true;
 }
 
@@ -76,7 +76,7 @@ static struct str take_part(struct str *name)
 	struct str part = { name->data, end ? (size_t)(end - name->data) : name->length };
 	size_t taken = part.length + (end != NULL);
 
-	*name = (struct str){ name->data + taken, name->length - taken };
+	*name = tsi_str_tail(*name, taken);
 	return part;
 }
 
@@ -164,7 +164,7 @@ bool tsi_tracker_parse_bytes(struct str text, int64_t *bytes)
 	if (blank < 0)
 		return false;
 	struct str value = { text.data, (size_t)blank };
-	struct str unit = { text.data + blank, text.length - (size_t)blank };
+	struct str unit = tsi_str_tail(text, (size_t)blank);
 	if (tsi_str_is(unit, " B") && tsi_str_to_int64(value, bytes))
 		return true;
 	for (size_t i = 0; i < TSI_COUNT_OF(units); i++) {
@@ -188,7 +188,7 @@ static struct str take_word(struct str *text)
 	struct str word = { text->data, end ? (size_t)(end - text->data) : text->length };
 	size_t taken = word.length + (end != NULL);
 
-	*text = (struct str){ text->data + taken, text->length - taken };
+	*text = tsi_str_tail(*text, taken);
 	return word;
 }
 

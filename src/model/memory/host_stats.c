@@ -55,7 +55,7 @@ static bool take_digits(struct str *text, size_t most, int64_t *number)
 	*number = 0;
 	while (count < most && count < text->length && tsi_is_digit(text->data[count]))
 		*number = *number * 10 + (text->data[count++] - '0');
-	*text = (struct str){ text->data + count, text->length - count };
+	*text = tsi_str_tail(*text, count);
 	return count > 0;
 }
 
@@ -64,7 +64,7 @@ static bool take_sign(struct str *text, const char *signs, char *sign)
 	if (text->length == 0 || !strchr(signs, text->data[0]))
 		return false;
 	*sign = text->data[0];
-	*text = (struct str){ text->data + 1, text->length - 1 };
+	*text = tsi_str_tail(*text, 1);
 	return true;
 }
 
@@ -95,8 +95,7 @@ static bool parse_time(struct str text, int64_t *time_ms)
 		(void)take_digits(&text, 3, &fraction);
 		for (size_t i = length - text.length; i < 3; i++)
 			fraction *= 10;
-		while (text.length && tsi_is_digit(text.data[0]))
-			text = (struct str){ text.data + 1, text.length - 1 };
+		text = tsi_str_tail(text, tsi_count_digits(text));
 	}
 	sign = '+';
 	if (take_sign(&text, "+-", &sign) && take_digits(&text, 2, &hours) &&

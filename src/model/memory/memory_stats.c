@@ -21,7 +21,7 @@ static bool split_last(struct str *text, struct str *part)
 		at--;
 	if (at == 0)
 		return false;
-	*part = (struct str){ text->data + at, text->length - at };
+	*part = tsi_str_tail(*text, at);
 	text->length = at - 1;
 	return true;
 }
@@ -33,7 +33,7 @@ static bool split_first(struct str *text, struct str *part)
 	if (at < 0)
 		return false;
 	*part = (struct str){ text->data, (size_t)at };
-	*text = (struct str){ text->data + at + 1, text->length - (size_t)at - 1 };
+	*text = tsi_str_tail(*text, (size_t)at + 1);
 	return true;
 }
 

@@ -553,7 +553,7 @@ struct str tsi_stack_file_name(struct str path)
 
 	while (start && !is_slash(path.data[start - 1]))
 		start--;
-	return (struct str){ path.data + start, path.length - start };
+	return tsi_str_tail(path, start);
 }
 
 struct str tsi_stack_collapse(struct text_room *room, const struct snapshot *snapshot,

@@ -389,7 +389,7 @@ static const struct dtype {
 static const struct dtype *find_dtype(struct str type)
 {
 	if (tsi_str_starts(type, "c10::"))
-		type = (struct str){ type.data + 5, type.length - 5 };
+		type = tsi_str_tail(type, 5);
 	for (size_t i = 0; i < TSI_COUNT_OF(dtypes); i++)
 		if (tsi_str_equal_nocase(type, tsi_str_of(dtypes[i].name)))
 			return &dtypes[i];

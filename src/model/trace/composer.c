@@ -33,7 +33,7 @@ bool tsi_callback_name(struct str text, struct callback_name *ret)
 		if (!tsi_str_has_prefix(text, kinds[i]) || text.length <= skipped ||
 		    text.data[kinds[i].length] != '/')
 			continue;
-		struct str rest = { text.data + skipped, text.length - skipped };
+		struct str rest = tsi_str_tail(text, skipped);
 		ptrdiff_t at = tsi_str_find(rest, infix);
 		if (at <= 0)
 			return false;

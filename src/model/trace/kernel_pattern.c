@@ -16,22 +16,17 @@ static size_t nameless(struct str text)
 	return 0;
 }
 
-static struct str from(struct str text, size_t at)
-{
-	return (struct str){ text.data + at, text.length - at };
-}
-
 /* "void f", "std::enable_if<…>::type f": f. */
 static struct str without_result(struct str name)
 {
 	static const struct str type = { "::type ", 7 };
 
 	if (tsi_str_starts(name, "void "))
-		name = from(name, 5);
+		name = tsi_str_tail(name, 5);
 	if (tsi_str_starts(name, "std::enable_if<")) {
 		ptrdiff_t at = tsi_str_find(name, type);
 		if (at >= 0)
-			name = from(name, (size_t)at + type.length);
+			name = tsi_str_tail(name, (size_t)at + type.length);
 	}
 	return name;
 }
@@ -58,7 +53,7 @@ static size_t head_length(struct str name)
 		at = skip_plain(name, at);
 		while (at < name.length && name.data[at] != '<' && name.data[at] != '(')
 			at++;
-		skipped = nameless(from(name, at));
+		skipped = nameless(tsi_str_tail(name, at));
 		if (skipped == 0)
 			return at;
 	}
@@ -151,7 +146,7 @@ static ptrdiff_t next_fit(struct str part, struct str text, size_t at)
 	struct str literal = { part.data, literal_length(part) };
 
 	for (;; at++) {
-		ptrdiff_t found = tsi_str_find_nocase(from(text, at), literal);
+		ptrdiff_t found = tsi_str_find_nocase(tsi_str_tail(text, at), literal);
 		if (found < 0)
 			return -1;
 		at += (size_t)found;
@@ -166,9 +161,9 @@ static size_t find_part(struct str part, const struct kernel_name *name, struct 
 	char anchor = part.data[0];
 
 	if (anchor == '^')
-		return fit_here(from(part, 1), text, at);
+		return fit_here(tsi_str_tail(part, 1), text, at);
 	if (anchor == '|' || anchor == '*')
-		part = from(part, 1);
+		part = tsi_str_tail(part, 1);
 	for (;; at++) {
 		ptrdiff_t found = next_fit(part, text, at);
 		if (found < 0)
@@ -210,6 +205,6 @@ bool tsi_kernel_pattern_fits(struct str pattern, enum name_depth depth,
 		at = find_part(part, name, text, at);
 		if (at == 0 || next < 0)
 			return at != 0;
-		pattern = from(pattern, (size_t)next + 2);
+		pattern = tsi_str_tail(pattern, (size_t)next + 2);
 	}
 }

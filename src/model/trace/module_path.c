@@ -10,11 +10,7 @@ static bool is_of_name(char c)
 
 bool tsi_is_module_number(struct str name)
 {
-	size_t i = 0;
-
-	while (i < name.length && tsi_is_digit(name.data[i]))
-		i++;
-	return name.length > 0 && i == name.length;
+	return name.length > 0 && tsi_count_digits(name) == name.length;
 }
 
 bool tsi_path_next(struct str *path, struct str *name)

@@ -16,11 +16,6 @@ static bool is_number(struct str text)
 	return tsi_str_to_int64(text, &number);
 }
 
-static struct str behind(struct str text, size_t count)
-{
-	return (struct str){ text.data + count, text.length - count };
-}
-
 /* Index of the last such character, or -1. */
 static ptrdiff_t find_last(struct str text, char c)
 {
@@ -41,7 +36,7 @@ static bool split_viztracer(struct str name, struct python_name *parts)
 		return false;
 	struct str place = { name.data + open + 2, name.length - (size_t)open - 3 };
 	ptrdiff_t colon = find_last(place, ':');
-	if (colon <= 0 || !is_number(behind(place, (size_t)colon + 1)))
+	if (colon <= 0 || !is_number(tsi_str_tail(place, (size_t)colon + 1)))
 		return false;
 	parts->function.length = (size_t)open;
 	parts->file = (struct str){ place.data, (size_t)colon };
@@ -57,9 +52,9 @@ static bool split_kineto(struct str name, struct python_name *parts)
 		return false;
 	struct str place = { name.data, (size_t)end };
 	ptrdiff_t open = find_last(place, '(');
-	if (open <= 0 || !is_number(behind(place, (size_t)open + 1)))
+	if (open <= 0 || !is_number(tsi_str_tail(place, (size_t)open + 1)))
 		return false;
-	parts->function = behind(name, (size_t)end + 3);
+	parts->function = tsi_str_tail(name, (size_t)end + 3);
 	parts->file = (struct str){ name.data, (size_t)open };
 	return true;
 }
@@ -326,7 +321,7 @@ struct str tsi_module_name(struct str name)
 {
 	static const struct str prefix = TEXT("nn.Module: ");
 
-	return tsi_str_has_prefix(name, prefix) ? behind(name, prefix.length)
+	return tsi_str_has_prefix(name, prefix) ? tsi_str_tail(name, prefix.length)
 						: (struct str){ NULL, 0 };
 }
 
@@ -360,8 +355,9 @@ enum frame_place tsi_frame_place(struct str name)
 static bool ends_with(struct str text, struct str end)
 {
 	return text.length >= end.length &&
-	       (end.length == 0 || (text.data[text.length - 1] == end.data[end.length - 1] &&
-				    tsi_str_equal(behind(text, text.length - end.length), end)));
+	       (end.length == 0 ||
+		(text.data[text.length - 1] == end.data[end.length - 1] &&
+		 tsi_str_equal(tsi_str_tail(text, text.length - end.length), end)));
 }
 
 /*

@@ -6,29 +6,15 @@
 /* Bits of a place in one group; who is further is nowhere. */
 enum { PLACE_BITS = 20, PLACE_MAX = (1 << PLACE_BITS) - 1 };
 
-static struct str tail(struct str text, size_t skipped)
-{
-	return (struct str){ text.data + skipped, text.length - skipped };
-}
-
-static size_t count_digits(struct str text)
-{
-	size_t count = 0;
-
-	while (count < text.length && tsi_is_digit(text.data[count]))
-		count++;
-	return count;
-}
-
 /* Takes digits off the beginning; -1: there are none, or too many. */
 static int64_t take_number(struct str *text)
 {
-	size_t count = count_digits(*text);
+	size_t count = tsi_count_digits(*text);
 	int64_t number;
 
 	if (!tsi_str_to_int64((struct str){ text->data, count }, &number))
 		return -1;
-	*text = tail(*text, count);
+	*text = tsi_str_tail(*text, count);
 	return number;
 }
 
@@ -43,7 +29,7 @@ int64_t tsi_sglang_place(struct str pid)
 		struct str group = { rest.data + 1, 2 };
 		size_t i = 0;
 
-		rest = tail(rest, 3);
+		rest = tsi_str_tail(rest, 3);
 		while (i < TSI_COUNT_OF(groups) && !tsi_str_equal(group, tsi_str_of(groups[i])))
 			i++;
 		if (i == TSI_COUNT_OF(groups))
@@ -78,9 +64,9 @@ int64_t tsi_rank_in_name(struct str name)
 	if (name.length <= word_length ||
 	    !tsi_str_equal_nocase((struct str){ name.data, word_length }, TSI_STR("rank")))
 		return -1;
-	rest = tail(name, word_length);
+	rest = tsi_str_tail(name, word_length);
 	if (memchr(" _-:#", *rest.data, sizeof(" _-:#") - 1))
-		rest = tail(rest, 1);
+		rest = tsi_str_tail(rest, 1);
 	rank = take_number(&rest);
 	return rest.length == 0 || !tsi_is_letter(*rest.data) ? rank : -1;
 }
@@ -92,13 +78,13 @@ int64_t tsi_rank_before_name(struct str name, struct str *rest)
 	*rest = name;
 	if (!tsi_str_starts(name, "[R"))
 		return -1;
-	*rest = tail(name, 2);
+	*rest = tsi_str_tail(name, 2);
 	rank = take_number(rest);
 	if (rank < 0 || !tsi_str_starts(*rest, "] ")) {
 		*rest = name;
 		return -1;
 	}
-	*rest = tail(*rest, 2);
+	*rest = tsi_str_tail(*rest, 2);
 	return rank;
 }
 
@@ -117,8 +103,8 @@ int64_t tsi_rank_behind_pid(struct str pid)
 	if (start == 0 || pid.data[start - 1] != '_')
 		return -1;
 	own = (struct str){ pid.data, start - 1 };
-	digits = tail(pid, start);
-	if (count_digits(own) != own.length && !tsi_str_is(own, "Spans") &&
+	digits = tsi_str_tail(pid, start);
+	if (tsi_count_digits(own) != own.length && !tsi_str_is(own, "Spans") &&
 	    !tsi_str_is(own, "Traces"))
 		return -1;
 	return take_number(&digits);
