@@ -37,13 +37,19 @@ void tsi_append_text(char *text, size_t room, const char *format, ...)
 	va_end(arguments);
 }
 
+void tsi_vjoin_text(char *text, size_t room, const char *joint, const char *format,
+		    va_list arguments)
+{
+	if (*text != '\0')
+		tsi_append_text(text, room, "%s", joint);
+	tsi_vappend_text(text, room, format, arguments);
+}
+
 void tsi_join_text(char *text, size_t room, const char *joint, const char *format, ...)
 {
 	va_list arguments;
 
-	if (*text != '\0')
-		tsi_append_text(text, room, "%s", joint);
 	va_start(arguments, format);
-	tsi_vappend_text(text, room, format, arguments);
+	tsi_vjoin_text(text, room, joint, format, arguments);
 	va_end(arguments);
 }

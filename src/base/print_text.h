@@ -24,5 +24,8 @@ void tsi_vappend_text(char *text, size_t room, const char *format, va_list argum
 /* As tsi_append_text, after a joint unless the text is the first. */
 TSI_PRINTF(4, 5)
 void tsi_join_text(char *text, size_t room, const char *joint, const char *format, ...);
+TSI_PRINTF(4, 0)
+void tsi_vjoin_text(char *text, size_t room, const char *joint, const char *format,
+		    va_list arguments);
 
 #endif

@@ -179,10 +179,8 @@ void tsi_rule_detail(struct rule_context *ctx, const char *format, ...)
 	va_list args;
 
 	assert(ctx->has_fired);
-	if (*ctx->detail != '\0')
-		tsi_append_text(ctx->detail, sizeof(ctx->detail), "; ");
 	va_start(args, format);
-	tsi_vappend_text(ctx->detail, sizeof(ctx->detail), format, args);
+	tsi_vjoin_text(ctx->detail, sizeof(ctx->detail), "; ", format, args);
 	va_end(args);
 }
 

@@ -48,10 +48,8 @@ void tsi_loaded_note(struct loaded *loaded, const char *format, ...)
 {
 	va_list arguments;
 
-	if (*loaded->note != '\0')
-		tsi_append_text(loaded->note, sizeof(loaded->note), "; ");
 	va_start(arguments, format);
-	tsi_vappend_text(loaded->note, sizeof(loaded->note), format, arguments);
+	tsi_vjoin_text(loaded->note, sizeof(loaded->note), "; ", format, arguments);
 	va_end(arguments);
 }
 

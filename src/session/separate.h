@@ -97,6 +97,9 @@ enum apart tsi_ranks_differ(const struct extent *run, const struct extent *unit,
 void tsi_place_others(struct run_partition *partition, const struct run_members *members,
 		      struct arena *arena);
 
+/* "process 4242", and " of n1" where its host is to be named and known; the pid is known. */
+const char *tsi_process_words(struct arena *arena, const struct capture *capture, bool with_host);
+
 /* "separate from a.json: backend nccl here, gloo there". */
 const char *tsi_separate_reason(struct arena *arena, enum apart why, const struct extent *here,
 				const struct extent *there);

@@ -150,27 +150,17 @@ static bool has_rivals(const struct captures *captures, const struct capture **o
 /* Ways to separate jobs, each for where the one before it does not. */
 enum naming { BY_PLACES, BY_REPLICA, BY_PROCESS, NAMING_COUNT };
 
-/* "process 4242 of n1"; "" where nothing says it. */
-static const char *process_of(struct arena *arena, const struct capture *capture)
-{
-	const struct trace_origin *origin = tsi_origin_of(capture);
-
-	if (!tsi_is_process_known(capture))
-		return "";
-	return tsi_arena_print(arena, "process %" PRId64 "%s%s", origin->pid,
-			       *origin->host != '\0' ? " of " : "", origin->host);
-}
-
 static void name_families(struct captures *captures, enum naming naming, struct arena *arena)
 {
 	for (size_t i = 0; i < captures->count && !arena->has_failed; i++) {
 		struct capture *capture = &captures->items[i];
-		const char *family =
-			naming == BY_PROCESS
-				? process_of(arena, capture)
-				: tsi_family_of_path(arena, capture->loaded->input.path,
-						     naming == BY_REPLICA);
+		const char *family = "";
 
+		if (naming != BY_PROCESS)
+			family = tsi_family_of_path(arena, capture->loaded->input.path,
+						    naming == BY_REPLICA);
+		else if (tsi_is_process_known(capture))
+			family = tsi_process_words(arena, capture, true);
 		capture->family = family ? family : "";
 	}
 }

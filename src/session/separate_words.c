@@ -6,6 +6,15 @@
 
 #include "run/file_name.h"
 
+const char *tsi_process_words(struct arena *arena, const struct capture *capture, bool with_host)
+{
+	const struct trace_origin *origin = tsi_origin_of(capture);
+
+	with_host &= *origin->host != '\0';
+	return tsi_arena_print(arena, "process %" PRId64 "%s%s", origin->pid,
+			       with_host ? " of " : "", with_host ? origin->host : "");
+}
+
 /* "process 4242", with its host where that differs from the other's. */
 static const char *process_words(struct arena *arena, const struct capture *capture,
 				 const struct capture *other)
@@ -16,8 +25,7 @@ static const char *process_words(struct arena *arena, const struct capture *capt
 
 	if (origin->pid < 0)
 		return tsi_arena_print(arena, "%.*s", TSI_QUOTE(writer));
-	return tsi_arena_print(arena, "process %" PRId64 "%s%s", origin->pid,
-			       has_host ? " of " : "", has_host ? origin->host : "");
+	return tsi_process_words(arena, capture, has_host);
 }
 
 /* The path of a file, or its name where the other lies in the same folder. */

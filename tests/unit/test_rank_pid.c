@@ -64,8 +64,7 @@ TEST(ranks_before_pids_and_in_names)
 		{ "", -1 },
 	};
 
-	check_readings(tsi_rank_before_pid, readings, TSI_COUNT_OF(readings));
-	check_readings(tsi_rank_in_name, readings, TSI_COUNT_OF(readings));
+	check_readings(tsi_rank_at_begin, readings, TSI_COUNT_OF(readings));
 }
 
 TEST(ranks_behind_pids)

@@ -213,10 +213,8 @@ static void add_reason(char text[REASONS_MAX], const char *format, ...)
 {
 	va_list arguments;
 
-	if (*text != '\0')
-		tsi_append_text(text, REASONS_MAX, "; ");
 	va_start(arguments, format);
-	tsi_vappend_text(text, REASONS_MAX, format, arguments);
+	tsi_vjoin_text(text, REASONS_MAX, "; ", format, arguments);
 	va_end(arguments);
 }
 

@@ -161,7 +161,7 @@ void tsi_note_process_rank(struct builder *b, const struct raw_event *event)
 	int64_t rank;
 
 	if (!tsi_json_to_int64(tsi_json_object_get(event->args, TSI_STR("rank")), &rank))
-		rank = tsi_rank_in_name(tsi_json_unquote(name));
+		rank = tsi_rank_at_begin(tsi_json_unquote(name));
 	if (rank < 0 || event->pid.length >= RANK_THREAD_CHARS ||
 	    trace->process_rank_count == MAX_PROCESS_RANKS)
 		return;
@@ -315,7 +315,7 @@ static enum tscope_status take_labelled(struct merged_ranks *merged,
 {
 	static int64_t (*const readers[])(struct str pid) = {
 		tsi_sglang_place,
-		tsi_rank_before_pid,
+		tsi_rank_at_begin,
 		tsi_rank_behind_pid,
 	};
 	enum tscope_status status = TSCOPE_OK;

@@ -55,16 +55,16 @@ int64_t tsi_sglang_rank(int64_t place, int64_t tensor_size)
 	return (place >> PLACE_BITS & PLACE_MAX) * tensor_size + tsi_sglang_tensor_place(place);
 }
 
-int64_t tsi_rank_in_name(struct str name)
+int64_t tsi_rank_at_begin(struct str text)
 {
 	static const size_t word_length = sizeof("rank") - 1;
 	struct str rest;
 	int64_t rank;
 
-	if (name.length <= word_length ||
-	    !tsi_str_equal_nocase((struct str){ name.data, word_length }, TSI_STR("rank")))
+	if (text.length <= word_length ||
+	    !tsi_str_equal_nocase((struct str){ text.data, word_length }, TSI_STR("rank")))
 		return -1;
-	rest = tsi_str_tail(name, word_length);
+	rest = tsi_str_tail(text, word_length);
 	if (memchr(" _-:#", *rest.data, sizeof(" _-:#") - 1))
 		rest = tsi_str_tail(rest, 1);
 	rank = take_number(&rest);
@@ -86,11 +86,6 @@ int64_t tsi_rank_before_name(struct str name, struct str *rest)
 	}
 	*rest = tsi_str_tail(*rest, 2);
 	return rank;
-}
-
-int64_t tsi_rank_before_pid(struct str pid)
-{
-	return tsi_rank_in_name(pid);
 }
 
 int64_t tsi_rank_behind_pid(struct str pid)

@@ -19,14 +19,11 @@ int64_t tsi_sglang_place(struct str pid);
 int64_t tsi_sglang_tensor_place(int64_t place);
 int64_t tsi_sglang_rank(int64_t place, int64_t tensor_size);
 
-/* "rank3_4242", "Rank 3: Spans" */
-int64_t tsi_rank_before_pid(struct str pid);
-
 /* "4242_3", "Spans_3": behind a number or another pid that torch's profiler writes. */
 int64_t tsi_rank_behind_pid(struct str pid);
 
-/* "Rank 3", "rank 3 - GPU", as the name of a process */
-int64_t tsi_rank_in_name(struct str name);
+/* "rank3_4242" as a pid; "Rank 3", "rank 3 - GPU" as the name of a process */
+int64_t tsi_rank_at_begin(struct str text);
 
 /* "[R3] aten::mm": before the name of an event, which is *rest then. */
 int64_t tsi_rank_before_name(struct str name, struct str *rest);
