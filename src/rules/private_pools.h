@@ -25,4 +25,10 @@ static inline double tsi_shareable_bytes(const struct private_pools *pools)
 /* Nothing of several devices: the pools of all of them have one row each. */
 struct private_pools tsi_private_pools(const struct rule_context *ctx);
 
+/*
+ * Free memory outside private pools that only streams beside the main one, which holds most, can
+ * have: at least so much, as a stream's private pools are not known apart. 0 of several devices.
+ */
+double tsi_free_on_side_streams(const struct rule_context *ctx, const struct private_pools *pools);
+
 #endif

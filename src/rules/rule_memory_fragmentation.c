@@ -11,6 +11,7 @@
 #include <inttypes.h>
 
 #include "base/scaled_text.h"
+#include "rules/budget_share.h"
 #include "rules/private_pools.h"
 
 /* The peaks of a source, and whether it saw a request fail or flush the cache. */
@@ -39,6 +40,10 @@ static const char advice_of_graphs[] =
 	"first, "
 	"where they never replay at once and no output is needed after the next replay; or "
 	"capture fewer sizes; expandable segments and empty_cache() do not help here";
+static const char advice_of_streams[] =
+	"memory freed on a stream serves that stream alone: let side streams reuse buffers that "
+	"they keep, or allocate on the main stream and call record_stream(); limit how far they "
+	"run ahead (FSDP: limit_all_gathers=True)";
 static const char advice_when_expandable[] = "expandable segments are in use already: " ADVICE;
 static const char capacity_fact[] = "device_busy.memory_max_bytes";
 
@@ -59,6 +64,7 @@ static bool is_nearly_full(const struct rule_context *ctx, double reserved_bytes
 struct idle {
 	double peak_bytes, reserved_bytes;
 	struct private_pools pools;
+	double side_bytes;  /* free on side streams */
 	double ratio;       /* without these pools, of what was reserved */
 	double graph_ratio; /* what graphs could share in one pool */
 };
@@ -71,8 +77,10 @@ static struct idle measure(const struct rule_context *ctx, const struct holding 
 	if (!(idle.reserved_bytes > 0))
 		return idle;
 	double bytes = idle.reserved_bytes - idle.peak_bytes;
-	if (holding == &snapshot)
+	if (holding == &snapshot) {
 		idle.pools = tsi_private_pools(ctx);
+		idle.side_bytes = tsi_free_on_side_streams(ctx, &idle.pools);
+	}
 	double own_bytes = bytes > idle.pools.free_bytes ? bytes - idle.pools.free_bytes : 0;
 	double shared_bytes = tsi_shareable_bytes(&idle.pools);
 	idle.ratio = own_bytes / idle.reserved_bytes;
@@ -112,11 +120,17 @@ static void fire(struct rule_context *ctx, const struct holding *holding, const 
 	tsi_rule_fire(ctx, grade(ctx, idle->ratio, is_pressed),
 		      "%.1f %% of the reserved device memory is idle even at the peak",
 		      100 * idle->ratio);
+	if (tsi_is_worth_naming(idle->side_bytes / idle->reserved_bytes))
+		tsi_rule_detail(ctx,
+				"at the end at least %s is free on side streams, for these alone",
+				tsi_scaled_text(idle->side_bytes, QUANTITY_SIZE).chars);
 	describe(ctx, holding, idle, is_pressed);
 	if (idle->pools.free_bytes > 0)
 		tsi_rule_detail(ctx, "another %s is free in private pools, for these alone",
 				tsi_scaled_text(idle->pools.free_bytes, QUANTITY_SIZE).chars);
-	if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
+	if (idle->side_bytes >= idle->ratio * idle->reserved_bytes / 2)
+		tsi_rule_advice(ctx, advice_of_streams);
+	else if (tsi_rule_flag(ctx, "snapshot.expandable_segments"))
 		tsi_rule_advice(ctx, advice_when_expandable);
 }
 
@@ -167,7 +181,8 @@ const struct rule tsi_rule_memory_fragmentation = {
 			   "full of the device's memory was reserved; else low. Not where the "
 			   "trace knows that the device had room. Of a snapshot of one device, "
 			   "free memory of private pools counts apart: where CUDA graphs that have "
-			   "several pools could share at least threshold.",
+			   "several pools could share at least threshold. What is free on streams "
+			   "beside the one that holds most is named, too.",
 		.meaning = "Memory that is cut into pieces cannot serve a large request: the run "
 			   "ends out of memory although enough is free. What lies idle between "
 			   "peaks waits for the next one and costs nothing.",
