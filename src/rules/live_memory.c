@@ -47,8 +47,8 @@ static bool knows_live(const struct rule_context *ctx)
 
 /* ---- what to do about a role ---- */
 
-/* The work of the process, as far as the roles of its memory say it. */
-enum work { WORK_UNKNOWN, WORK_TRAINING, WORK_SERVING };
+/* The work of the process, as far as its memory says it; training may use checkpointing. */
+enum work { WORK_UNKNOWN, WORK_TRAINING, WORK_CHECKPOINTING, WORK_SERVING };
 
 static bool has_role(const struct rule_context *ctx, const char *table, const char *name)
 {
@@ -69,6 +69,8 @@ static enum work get_work(const struct rule_context *ctx)
 		{ "kv_cache", WORK_SERVING },
 	};
 
+	if (tsi_rule_flag(ctx, "snapshot.activation_checkpointing"))
+		return WORK_CHECKPOINTING;
 	for (size_t i = 0; i < TSI_COUNT_OF(signs); i++)
 		if (has_role(ctx, roles, signs[i].role) ||
 		    has_role(ctx, "snapshot.by_role", signs[i].role))
@@ -99,6 +101,8 @@ static const char *advise_forward(enum work work)
 {
 	if (work == WORK_TRAINING)
 		return "activation checkpointing, a smaller micro-batch";
+	if (work == WORK_CHECKPOINTING)
+		return "a smaller micro-batch, checkpointing of more layers";
 	if (work == WORK_SERVING)
 		return "fewer tokens at once (vLLM: max_num_batched_tokens, SGLang: "
 		       "chunked_prefill_size)";
@@ -108,7 +112,7 @@ static const char *advise_forward(enum work work)
 
 static const char *advise_parameters(enum work work)
 {
-	if (work == WORK_TRAINING)
+	if (work == WORK_TRAINING || work == WORK_CHECKPOINTING)
 		return "parameters sharded over ranks (FSDP, ZeRO-3) or, where they are frozen, "
 		       "quantized";
 	return "parameters in lower precision (bfloat16, quantized) or sharded over more devices";
@@ -205,8 +209,9 @@ struct memory_advice tsi_memory_advice(const struct rule_context *ctx)
 	site = site.length ? site : TSI_STR("the request");
 	if (!knows_live(ctx))
 		tsi_append_text(advice.chars, sizeof(advice.chars),
-				": activation checkpointing, a smaller micro-batch, sharded or "
-				"offloaded optimizer state");
+				": %sa smaller micro-batch, sharded or offloaded optimizer state",
+				get_work(ctx) == WORK_CHECKPOINTING ? ""
+								    : "activation checkpointing, ");
 	else if (tsi_rule_int(ctx, "snapshot.oom_size_bytes") <= live_bytes(ctx))
 		return advise_by_role(ctx);
 	else

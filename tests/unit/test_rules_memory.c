@@ -73,6 +73,7 @@
 /* Of 10 GiB that were live then. */
 #define LIVE_THEN "snapshot.oom_live_bytes 10737418240\n"
 #define ROLE(role, bytes, more) "snapshot.oom_by_role role=" role " bytes=" bytes " " more "\n"
+#define CHECKPOINTING "snapshot.activation_checkpointing yes\n"
 #define SHORT OOM("0", "shortage", "no") "snapshot.oom_shortfall_bytes 104857600\n" LIVE_THEN
 #define FORWARD                                                                                    \
 	ROLE("forward", "6442450944",                                                              \
@@ -530,6 +531,11 @@ static const struct advice_case advices[] = {
 	/* It was training at the peak. */
 	{ "MEMORY.OOM", SHORT FORWARD "snapshot.by_role role=backward bytes=1\n",
 	  ": activation checkpointing, a smaller micro-batch; no setting" },
+	/* It is in use already. */
+	{ "MEMORY.OOM", SHORT FORWARD CHECKPOINTING,
+	  ": a smaller micro-batch, checkpointing of more layers; no setting" },
+	{ "MEMORY.OOM", SHORT CHECKPOINTING,
+	  "by at least 100 MiB: a smaller micro-batch, sharded or offloaded optimizer state; no" },
 	{ "MEMORY.OOM", SHORT FORWARD ROLE("kv_cache", "1073741824", ""),
 	  ": fewer tokens at once (vLLM: max_num_batched_tokens, SGLang: chunked_prefill_size); " },
 	{ "MEMORY.OOM",

@@ -447,6 +447,37 @@ TEST(test_roles)
 	}
 }
 
+/* A model that runs some layers under activation checkpointing, and one that does not. */
+TEST(test_checkpointing)
+{
+	static const struct {
+		const char *frames;
+		bool has_checkpoint;
+	} cases[] = {
+		{ "m.py:1:forward" CALL LIB "torch/utils/checkpoint.py:1:checkpoint a.py:1:f",
+		  true },
+		{ "m.py:1:forward" CALL LIB "torch/utils/checkpoint.py:1:recompute_fn" BACKWARD
+		  "a.py:1:f",
+		  true },
+		{ "m.py:1:forward" CALL "/m/megatron/core/tensor_parallel/random.py:1:checkpoint",
+		  true },
+		{ "m.py:1:forward" CALL "m/utils/checkpoint.py:1:save a.py:1:f", false },
+		{ "m.py:1:forward" CALL BACKWARD "a.py:1:f", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stacks stacks;
+		struct stack_sites sites;
+		stacks_init(&stacks, &cases[i].frames, 1);
+		sites_init(&sites, &stacks, 1, TSI_STR(""));
+		(void)tsi_stack_role(&sites, stack_at(&stacks, 0));
+		if (sites.has_checkpoint != cases[i].has_checkpoint)
+			fail_msg("%s", cases[i].frames);
+		sites_deinit(&sites);
+		stacks_deinit(&stacks);
+	}
+}
+
 /* ---- collapsed stacks ------------------------------------------------------------------------ */
 
 static void check_collapsed(const struct stacks *stacks, size_t index, const char *expected)

@@ -62,6 +62,8 @@ static void put_all(const struct snapshot_view *view, struct fact_sheet *out)
 	tsi_snapshot_put_history(view, out);
 	tsi_snapshot_put_sites(view, out);
 	tsi_snapshot_put_ooms(view, out);
+	if (view->sites->has_checkpoint)
+		tsi_fact_flag(out, SNAPSHOT_ACTIVATION_CHECKPOINTING, true);
 	if (view->scope->earlier) {
 		tsi_snapshot_put_growth(view, out);
 		return;

@@ -41,6 +41,8 @@
 	X(SNAPSHOT_EXPANDABLE_SEGMENTS, "expandable_segments", FLAG,                               \
 	  "the allocator ran with expandable segments")                                            \
 	X(SNAPSHOT_ALLOC_CONF, "alloc_conf", TEXT, "PYTORCH_CUDA_ALLOC_CONF")                      \
+	X(SNAPSHOT_ACTIVATION_CHECKPOINTING, "activation_checkpointing", FLAG,                     \
+	  "true where stacks show it in use; else not known")                                      \
 	/* snapshot_history.c: the window of entries */                                            \
 	X(SNAPSHOT_WINDOW_NS, "window_ns", NS, "from the first entry to the last")                 \
 	X(SNAPSHOT_PEAK_ALLOCATED_BYTES, "peak_allocated_bytes", BYTES,                            \

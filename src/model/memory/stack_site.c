@@ -39,6 +39,7 @@ enum text_mark {
 	FILE_PYTHON = 1 << 2,
 	FILE_FOLDED = 1 << 3,
 	FILE_OPTIMIZER = 1 << 4,
+	FILE_CHECKPOINT = 1 << 5, /* runs forward again in backward */
 	FILE_MODULE = 1 << 6,     /* the base of all modules */
 	FILE_MODULES = 1 << 7,    /* those that come with torch */
 	FILE_PARAMETERS = 1 << 8, /* what makes or loads them */
@@ -109,6 +110,11 @@ static const struct pattern file_patterns[] = {
 	PATTERN("/torch/serialization.py", WITHIN, FILE_PARAMETERS),
 	PATTERN("/safetensors/", WITHIN, FILE_PARAMETERS),
 	PATTERN("/param_and_grad_buffer.py", WITHIN, FILE_PARAMETERS), /* Megatron */
+	PATTERN("/torch/utils/checkpoint.py", WITHIN, FILE_CHECKPOINT),
+	PATTERN("torch/utils/checkpoint.py", AT_START, FILE_CHECKPOINT),
+	PATTERN("/megatron/core/tensor_parallel/random.py", WITHIN, FILE_CHECKPOINT),
+	PATTERN("/activation_checkpointing/checkpointing.py", WITHIN,
+		FILE_CHECKPOINT), /* DeepSpeed */
 	PATTERN("/transformers/cache_utils.py", WITHIN, FILE_KV_CACHE),
 	PATTERN("/mem_cache/memory_pool.py", WITHIN, FILE_KV_CACHE), /* SGLang */
 };
@@ -287,6 +293,8 @@ static unsigned char look_at_frame(struct stack_sites *sites, struct plain_value
 	(void)tsi_plain_pick(sites->snapshot->plain, &sites->frame_pick, frame, part);
 	uint32_t file = text_marks(sites, part[FRAME_FILENAME]);
 	uint32_t name = text_marks(sites, part[FRAME_NAME]);
+
+	sites->has_checkpoint |= (file & FILE_CHECKPOINT) != 0;
 	unsigned mark = class_of(file, name) | hint_of(file, name) << FRAME_HINT_SHIFT;
 
 	if ((file | name) & TEXT_MATCHES)

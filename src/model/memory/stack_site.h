@@ -34,7 +34,8 @@ struct stack_sites {
 	struct latest_site {
 		uint32_t items_id, site;
 	} latest[1 << LATEST_SITE_BITS];
-	char *text; /* room for a site */
+	bool has_checkpoint; /* a frame that was met runs activation checkpointing */
+	char *text;          /* room for a site */
 	struct arena *arena;
 };
 
