@@ -34,6 +34,11 @@ TEST(head_and_arguments)
 		{ "std::enable_if<!(false), void>::type a::b<int>(c)", "a::b", "a::b<int>" },
 		{ "std::enable_if<no", "std::enable_if", "std::enable_if<no" },
 		{ ">)(", ">)", ">)" },
+		{ "void ck_tile::kentry<256, 2, ck_tile::a<b<c>, d>, e>(f)",
+		  "ck_tile::kentry<256, 2, ck_tile::a",
+		  "ck_tile::kentry<256, 2, ck_tile::a<b<c>, d>, e>" },
+		{ "ck_tile::kentry<1>(a)", "ck_tile::kentry<1>", "ck_tile::kentry<1>" },
+		{ "ck_tile::kentry<", "ck_tile::kentry<", "ck_tile::kentry<" },
 	};
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {

@@ -47,9 +47,17 @@ static inline size_t skip_plain(struct str name, size_t at)
 	return at;
 }
 
-static size_t head_length(struct str name)
+/* Composable Kernel's entry point says nothing; the first class of its arguments is what runs. */
+static size_t entry_length(struct str name)
 {
-	for (size_t at = 0, skipped;; at += skipped) {
+	static const struct str entry = { "ck_tile::kentry<", 16 };
+
+	return tsi_str_has_prefix(name, entry) ? entry.length : 0;
+}
+
+static size_t head_length(struct str name, size_t entry)
+{
+	for (size_t at = entry, skipped;; at += skipped) {
 		at = skip_plain(name, at);
 		while (at < name.length && name.data[at] != '<' && name.data[at] != '(')
 			at++;
@@ -82,9 +90,10 @@ static size_t arguments_end(struct str name, size_t at)
 void tsi_kernel_name_read(struct kernel_name *ret, struct str name)
 {
 	name = without_result(name);
-	size_t head = head_length(name);
+	size_t entry = entry_length(name), head = head_length(name, entry);
 	ret->head = (struct str){ name.data, head };
-	ret->deep = (struct str){ name.data, arguments_end(name, head) };
+	/* The entry point's own '<' counts, too. */
+	ret->deep = (struct str){ name.data, arguments_end(name, entry ? entry - 1 : head) };
 	ret->is_mangled = tsi_str_starts(name, "_Z") || tsi_str_starts(name, "ZN");
 	tsi_letter_pairs_of(&ret->pairs, ret->deep);
 }

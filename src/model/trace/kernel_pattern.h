@@ -7,7 +7,8 @@
 /*
  * Words in a kernel's name. A name is looked at in two depths: "void a::b<c::d>(e)" is the function
  * a::b (head) with the template arguments c::d (head and arguments: deep). Text behind these, the
- * types of its parameters, is never asked: they say what is stored, not what is done.
+ * types of its parameters, is never asked: they say what is stored, not what is done. The head of
+ * "ck_tile::kentry<256, 2, c::d<e>, f>" goes as far as c::d, which is what runs.
  *
  * A pattern is text, upper and lower case alike, that has to begin where a word begins: behind
  * anything but a letter, or with a capital behind a small letter ("norm" is in "fusedNorm2d" and

@@ -74,6 +74,9 @@ static const struct row rows[] = {
 	KIND(COMM, "|userbuffers"), /* Transformer Engine */
 	KIND(COMM, "|kuserbuffers"),
 	KIND(COMM, "|deep_ep"),
+	KIND(COMM, "|hybrid_ep::dispatch"), /* DeepEP's other branch */
+	KIND(COMM, "|hybrid_ep::combine"),
+	KIND(COMM, "|hybrid_ep::device_sync"),
 	KIND(COMM, "|ep::internode"), /* DeepEP inside other namespaces */
 	KIND(COMM, "|ep::intranode"),
 	KIND(COMM, "|epdispatch"), /* MoRI */
@@ -192,6 +195,12 @@ static const struct row rows[] = {
 	KIND(SSM, "ssm_conv"),
 	KIND(SSM, "gdn_scan"),
 	KIND(SSM, "chunk_fwd_kernel"),
+	KIND(SSM, "chunk_bwd_kernel"),
+	KIND(SSM, "chunk_gla_"),
+	KIND(SSM, "chunk_kda_"),
+	KIND(SSM, "fused_recurrent_"),
+	KIND(SSM, "prepare_wy_repr"),
+	KIND(SSM, "wkv"), /* RWKV */
 	KIND(SSM, "chunk_local_cumsum"),
 	KIND(SSM, "chunk_scaled_dot_kkt"),
 	KIND(SSM, "recompute_w_u"),
@@ -206,7 +215,7 @@ static const struct row rows[] = {
 	KIND(ROUTING, "moe_reduction"),
 	KIND(ROUTING, "moe_sum"),
 	KIND(ROUTING, "moe_sort"),
-	DEEP(ROUTING, "moesorting"),
+	KIND(ROUTING, "moesorting"),
 	KIND(ROUTING, "moepermute"),
 	KIND(ROUTING, "moe_permute"),
 	KIND(ROUTING, "moe_unpermute"),
@@ -239,8 +248,6 @@ static const struct row rows[] = {
 	/* Norms, also with what was fused to them; the other small work */
 	KIND(NORM, "*rmsnorm"),
 	KIND(NORM, "rms_norm"),
-	DEEP(NORM, "|ck_tile::..rmsnorm"),
-	DEEP(NORM, "|ck_tile::..layernorm"),
 	KIND(NORM, "*layernorm"),
 	KIND(NORM, "layer_norm"),
 	KIND(NORM, "*batchnorm"),
@@ -260,12 +267,16 @@ static const struct row rows[] = {
 	KIND(SOFTMAX, "softmax_warp"),
 	KIND(SAMPLING, "|sampling::"),
 	KIND(SAMPLING, "topk_topp"),
-	KIND(OPTIMIZER, "koptimizer"), /* bitsandbytes */
+	KIND(SAMPLING, "rejection_"),
+	KIND(SAMPLING, "repetition_penalties"),
+	KIND(SAMPLING, "token_bitmask"), /* grammars */
+	KIND(OPTIMIZER, "koptimizer"),   /* bitsandbytes */
 	KIND(OPTIMIZER, "optimizer"),
 	KIND(OPTIMIZER, "adam"),
 	KIND(OPTIMIZER, "adagrad"),
 	KIND(OTHER, "marlin_repack"),
 	KIND(QUANTIZE, "*quantize"),
+	KIND(QUANTIZE, "*smoothquant"),
 	KIND(QUANTIZE, "quantint8"),
 	KIND(QUANTIZE, "quantper"),
 	KIND(QUANTIZE, "quantfp8"),
@@ -313,6 +324,7 @@ static const struct row rows[] = {
 	DEEP(ATTENTION, "flash::"),
 	DEEP(ATTENTION, "fmha::"),
 	KIND(ATTENTION, "mqa_logits"),
+	KIND(ATTENTION, "parallel_nsa"),
 	KIND(ATTENTION, "kernel_mha"),
 	KIND(ATTENTION, "compute_dot_do_o"), /* cuDNN, before the backward pass */
 	KIND(ATTENTION, "shared_decode"),
@@ -327,6 +339,7 @@ static const struct row rows[] = {
 	BOTH(MOE, INT8, "|fmoe_..*int8"),
 	DEEP(MOE, "fused_moe"),
 	KIND(MOE, "kernel_moe_"),
+	KIND(MOE, "moeflatmm"), /* Composable Kernel */
 	KIND(MOE, "marlin_moe"),
 	KIND(MOE, "matmul_ogs"),
 	KIND(MOE, "groupproblemshape..moe"), /* CUTLASS with the epilogue of experts */
@@ -356,7 +369,10 @@ static const struct row rows[] = {
 	KIND(GEMM, "matmul"),
 	DEEP(GEMM, "marlin<"), /* its other kernels pack weights anew */
 	DEEP(GEMM, "marlin_24<"),
+	KIND(GEMM, "lora_shrink"),
+	KIND(GEMM, "lora_expand"),
 	KIND(GEMM, "gmm_kernel"),
+	KIND(GEMM, "flatmm"),
 	KIND(GEMM, "*tgmm_"),
 	KIND(GEMM, "scaled_mm"),
 	KIND(GEMM, "wvsplitk"),
@@ -410,6 +426,10 @@ static const struct row rows[] = {
 	KIND(ELEMENTWISE, "kernelpointwise"),
 	KIND(ELEMENTWISE, "clamp"),
 	KIND(ELEMENTWISE, "gelu"),
+	KIND(ELEMENTWISE, "geglu"),
+	KIND(ELEMENTWISE, "element_mul"), /* Liger Kernel */
+	KIND(ELEMENTWISE, "^_fg_kernel"), /* Unsloth: SwiGLU, and its gradient */
+	KIND(ELEMENTWISE, "^_dwf_dw_dfg"),
 	KIND(ELEMENTWISE, "^fused__autocast"), /* TorchScript's fuser */
 	KIND(ELEMENTWISE, "hadamard"),
 	KIND(ELEMENTWISE, "^mhc_"), /* TileLang: hyper-connections */
@@ -423,6 +443,7 @@ static const struct row rows[] = {
 	KIND(ELEMENTWISE, "tril"),
 	KIND(ELEMENTWISE, "triu"),
 	KIND(SOFTMAX, "softmax"),
+	KIND(SOFTMAX, "cross_entropy"), /* in one kernel with it */
 	KIND(SAMPLING, "sampling"),
 	KIND(NORM, "norm"),
 	KIND(QUANTIZE, "quant"),
