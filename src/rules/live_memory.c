@@ -126,6 +126,16 @@ static const char *advise_backward(const struct role_part *role)
 	return "a smaller micro-batch, gradients of parameters sharded over ranks (ZeRO-2, FSDP)";
 }
 
+/* DDP's buckets are as large as all gradients, however many there are. */
+static const char *advise_communication(const struct role_part *role)
+{
+	if (strstr(role->site, "/deepspeed/"))
+		return "smaller stage3_max_live_parameters and stage3_prefetch_bucket_size "
+		       "(ZeRO-3)";
+	return "with DDP gradient_as_bucket_view=True, with FSDP smaller wrapped modules that are "
+	       "resharded after forward";
+}
+
 /* NULL of what only the site describes. */
 static const char *advise(const struct role_part *role, enum work work)
 {
@@ -140,10 +150,8 @@ static const char *advise(const struct role_part *role, enum work work)
 	if (is_role(role, "optimizer"))
 		return "optimizer state sharded over ranks (ZeRO, FSDP), in 8 bits or offloaded "
 		       "to the host";
-	/* DDP's buckets are as large as all gradients, however many there are. */
 	if (is_role(role, "communication"))
-		return "with DDP gradient_as_bucket_view=True, with FSDP smaller wrapped modules "
-		       "that are resharded after forward";
+		return advise_communication(role);
 	return NULL;
 }
 

@@ -426,6 +426,17 @@ TEST(test_roles)
 		{ LIB "torch/distributed/fsdp/_flat_param.py:1:_alloc_padded_unsharded_flat_param "
 		      "m.py:1:forward" CALL "a.py:1:f",
 		  "communication" },
+		/* DeepSpeed's ZeRO-3 */
+		{ LIB "deepspeed/runtime/zero/partition_parameters.py:1:all_gather_coalesced " LIB
+		      "deepspeed/runtime/zero/partitioned_param_coordinator.py:1:fetch_sub_module "
+		      "m.py:1:forward" CALL "a.py:1:f",
+		  "communication" },
+		{ LIB "deepspeed/runtime/zero/partition_parameters.py:1:_partition_param " LIB
+		      "deepspeed/runtime/zero/partition_parameters.py:1:wrapper a.py:1:f",
+		  "parameter" },
+		{ LIB "deepspeed/runtime/zero/stage3.py:1:_create_fp32_partitions " LIB
+		      "deepspeed/runtime/zero/stage3.py:1:__init__ a.py:1:f",
+		  "optimizer" },
 		{ LIB "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py:1:foreach_reduce "
 		      "??:0:torch::autograd::Engine::thread_main(s)",
 		  "communication" },

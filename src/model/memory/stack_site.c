@@ -45,6 +45,7 @@ enum text_mark {
 	FILE_PARAMETERS = 1 << 8, /* what makes or loads them */
 	FILE_KV_CACHE = 1 << 19,
 	FILE_PACKAGE = 1 << 22, /* of any library */
+	FILE_COMMUNICATION = 1 << 24,
 	/* As a name: */
 	NAME_NODE = 1 << 9,
 	NAME_OPERATOR = 1 << 10,
@@ -59,6 +60,7 @@ enum text_mark {
 	NAME_KV_CACHE = 1 << 20,
 	NAME_FORWARD = 1 << 21,       /* what users call the method that modules run */
 	NAME_COMMUNICATION = 1 << 23, /* what makes buffers of collectives */
+	NAME_OPTIMIZER = 1 << 25,
 };
 
 enum where { WITHIN, AT_START, WHOLE };
@@ -93,8 +95,10 @@ static const struct pattern file_patterns[] = {
 	PATTERN("-packages/transformers/pytorch_utils.py", WITHIN, FILE_FOLDED),
 	PATTERN("-packages/", WITHIN, FILE_PACKAGE),
 	PATTERN("/pytorch/torch/", WITHIN, FILE_FOLDED),
-	PATTERN("/torchinductor_", WITHIN, FILE_FOLDED), PATTERN("torch/", AT_START, FILE_FOLDED),
-	PATTERN("<frozen ", AT_START, FILE_FOLDED), PATTERN("<string>", WHOLE, FILE_FOLDED),
+	PATTERN("/torchinductor_", WITHIN, FILE_FOLDED),
+	PATTERN("torch/", AT_START, FILE_FOLDED),
+	PATTERN("<frozen ", AT_START, FILE_FOLDED),
+	PATTERN("<string>", WHOLE, FILE_FOLDED),
 	PATTERN("<eval_with_key>", AT_START, FILE_FOLDED),
 	PATTERN("/torch/optim/", WITHIN, FILE_OPTIMIZER),
 	PATTERN("torch/optim/", AT_START, FILE_OPTIMIZER),
@@ -117,6 +121,8 @@ static const struct pattern file_patterns[] = {
 		FILE_CHECKPOINT), /* DeepSpeed */
 	PATTERN("/transformers/cache_utils.py", WITHIN, FILE_KV_CACHE),
 	PATTERN("/mem_cache/memory_pool.py", WITHIN, FILE_KV_CACHE), /* SGLang */
+	/* DeepSpeed gathers what ZeRO-3 has sharded. */
+	PATTERN("/zero/partitioned_param_coordinator.py", WITHIN, FILE_COMMUNICATION),
 };
 
 static const struct pattern name_patterns[] = {
@@ -139,6 +145,11 @@ static const struct pattern name_patterns[] = {
 	PATTERN("__init__", WHOLE, NAME_INIT),
 	PATTERN("reset_parameters", WHOLE, NAME_RESET),
 	PATTERN("create_weights", WHOLE, NAME_RESET), /* vLLM */
+	/* DeepSpeed: the shards of ZeRO-3, the optimizer's copy of them, gradients to reduce. */
+	PATTERN("_partition_param", WHOLE, NAME_RESET),
+	PATTERN("_create_fp16_partitions_with_defragmentation", WHOLE, NAME_RESET),
+	PATTERN("_create_fp32_partitions", WHOLE, NAME_OPTIMIZER),
+	PATTERN("__avg_scatter_grads", WHOLE, NAME_COMMUNICATION),
 	PATTERN("load_state_dict", WHOLE, NAME_LOAD),
 	PATTERN("_load_from_state_dict", WHOLE, NAME_LOAD),
 	PATTERN("allocate_kv_cache", WITHIN, NAME_KV_CACHE),    /* vLLM */
@@ -271,11 +282,11 @@ static bool is_of_parameter(uint32_t file, uint32_t name)
 
 static enum frame_hint hint_of(uint32_t file, uint32_t name)
 {
-	if (name & NAME_COMMUNICATION)
+	if (file & FILE_COMMUNICATION || name & NAME_COMMUNICATION)
 		return HINT_COMMUNICATION;
 	if (name & (NAME_NODE | NAME_ENGINE) || (file & FILE_PYTHON && name & NAME_BACKWARD))
 		return HINT_BACKWARD;
-	if (file & FILE_OPTIMIZER)
+	if (file & FILE_OPTIMIZER || name & NAME_OPTIMIZER)
 		return HINT_OPTIMIZER;
 	if (file & FILE_KV_CACHE || name & NAME_KV_CACHE)
 		return HINT_KV_CACHE;
