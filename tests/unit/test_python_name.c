@@ -64,6 +64,13 @@ TEST(test_work)
 		  PYTHON_DATA },
 		{ "__next__ (/home/me/pytorch/torch/utils/data/dataloader.py:5)", PYTHON_DATA },
 		{ "DataLoader.__len__ (" LOADER, PYTHON_OTHER },
+		{ "/env/lib/python3.11/site-packages/nvidia/dali/plugin/pytorch/__init__.py(212): "
+		  "__next__",
+		  PYTHON_DATA },
+		{ "/env/lib/python3.11/site-packages/ffcv/loader/epoch_iterator.py(90): __next__",
+		  PYTHON_DATA },
+		{ "megatron/energon/savable_loader.py(300): __iter__", PYTHON_DATA },
+		{ "/job/ffcv/loader.py(9): __next__", PYTHON_OTHER },
 		{ "__next__ (/job/dataloader.py:5)", PYTHON_OTHER },
 		{ "__next__ (/job/xtorch/utils/data/dataloader.py:5)", PYTHON_OTHER },
 		{ "Logger.info (/usr/lib/python3.12/logging/__init__.py:1500)", PYTHON_LOGGING },

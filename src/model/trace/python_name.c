@@ -131,6 +131,9 @@ static const struct python_pattern patterns[] = {
 	IN("litdata/", "*__iter__", PYTHON_DATA),
 	IN("streaming/", "*__iter__", PYTHON_DATA), /* MosaicML */
 	IN("webdataset/", "*__iter__", PYTHON_DATA),
+	IN("megatron/energon/", "*__iter__", PYTHON_DATA),
+	IN("nvidia/dali/", "*__next__", PYTHON_DATA),
+	IN("ffcv/", "*__next__", PYTHON_DATA),
 	IN("tensorflow/python/data/ops/iterator_ops.py", "*__next__", PYTHON_DATA),
 
 	IN_ALL("logging/__init__.py", PYTHON_LOGGING),
