@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The site and the role of a stack. A large snapshot holds hundreds of millions of references to
- * frames, a million frames and some thousand texts: so texts are compared with the patterns below,
- * a frame is a byte made of the marks of its two texts, and a walk along a stack looks at bytes
- * only.
+ * frames, a million frames and some thousand texts: so texts are compared with patterns once
+ * (stack_words.h), a frame is a byte made of the marks of its two texts, and a walk along a stack
+ * looks at bytes only.
  */
 #include "model/memory/stack_site.h"
+
+#include "model/memory/stack_words.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -30,189 +32,7 @@ static const char outwards[] = " < ";
 /* The site of what is not filtered for, and of what comes when there is too much to be named. */
 static const struct str other = { "(other)", 7 };
 
-/* ---- texts ------------------------------------------------------------------------------- */
-
-enum text_mark {
-	TEXT_KNOWN = 1 << 0,
-	TEXT_MATCHES = 1 << 1, /* holds what is filtered for */
-	/* As a file: */
-	FILE_PYTHON = 1 << 2,
-	FILE_FOLDED = 1 << 3,
-	FILE_OPTIMIZER = 1 << 4,
-	FILE_CHECKPOINT = 1 << 5, /* runs forward again in backward */
-	FILE_MODULE = 1 << 6,     /* the base of all modules */
-	FILE_MODULES = 1 << 7,    /* those that come with torch */
-	FILE_PARAMETERS = 1 << 8, /* what makes or loads them */
-	FILE_KV_CACHE = 1 << 19,
-	FILE_PACKAGE = 1 << 22, /* of any library */
-	FILE_COMMUNICATION = 1 << 24,
-	/* As a name: */
-	NAME_NODE = 1 << 9,
-	NAME_OPERATOR = 1 << 10,
-	NAME_PLUMBING = 1 << 11,
-	NAME_ENGINE = 1 << 12,
-	NAME_BACKWARD = 1 << 13, /* functions that run it */
-	NAME_CALL = 1 << 14,     /* methods of a module that run it */
-	NAME_MOVE = 1 << 15,     /* methods of a module that fill it */
-	NAME_INIT = 1 << 16,
-	NAME_RESET = 1 << 17,
-	NAME_LOAD = 1 << 18,
-	NAME_KV_CACHE = 1 << 20,
-	NAME_FORWARD = 1 << 21,       /* what users call the method that modules run */
-	NAME_COMMUNICATION = 1 << 23, /* what makes buffers of collectives */
-	NAME_OPTIMIZER = 1 << 25,
-};
-
-enum where { WITHIN, AT_START, WHOLE };
-
-struct pattern {
-	struct str text;
-	enum where where;
-	uint32_t marks;
-};
-
-#define PATTERN(literal, where, marks)                                                             \
-	{                                                                                          \
-		{ (literal), sizeof(literal) - 1 }, where, marks                                   \
-	}
-
-/* Backslashes of a path count as slashes. */
-static const struct pattern file_patterns[] = {
-	PATTERN("-packages/torch/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/functorch/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/torchgen/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/triton/", WITHIN, FILE_FOLDED),
-	/* Thin layers over torch: the line that calls them says more than their own. */
-	PATTERN("-packages/einops/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/accelerate/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/bitsandbytes/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/apex/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/flash_attn/flash_attn_interface.py", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/flash_attn/bert_padding.py", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/xformers/ops/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/transformers/activations.py", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/transformers/integrations/", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/transformers/pytorch_utils.py", WITHIN, FILE_FOLDED),
-	PATTERN("-packages/", WITHIN, FILE_PACKAGE),
-	PATTERN("/pytorch/torch/", WITHIN, FILE_FOLDED),
-	PATTERN("/torchinductor_", WITHIN, FILE_FOLDED),
-	PATTERN("torch/", AT_START, FILE_FOLDED),
-	PATTERN("<frozen ", AT_START, FILE_FOLDED),
-	PATTERN("<string>", WHOLE, FILE_FOLDED),
-	PATTERN("<eval_with_key>", AT_START, FILE_FOLDED),
-	PATTERN("/torch/optim/", WITHIN, FILE_OPTIMIZER),
-	PATTERN("torch/optim/", AT_START, FILE_OPTIMIZER),
-	PATTERN("/apex/optimizers/", WITHIN, FILE_OPTIMIZER),
-	PATTERN("/bitsandbytes/optim/", WITHIN, FILE_OPTIMIZER),
-	PATTERN("/megatron/core/optimizer/", WITHIN, FILE_OPTIMIZER),
-	PATTERN("/transformer_engine/pytorch/optimizers/", WITHIN, FILE_OPTIMIZER),
-	PATTERN("/torch/nn/modules/", WITHIN, FILE_MODULES),
-	PATTERN("torch/nn/modules/", AT_START, FILE_MODULES),
-	PATTERN("/torch/nn/modules/module.py", WITHIN, FILE_MODULE),
-	PATTERN("torch/nn/modules/module.py", AT_START, FILE_MODULE),
-	PATTERN("/torch/nn/init.py", WITHIN, FILE_PARAMETERS),
-	PATTERN("/torch/serialization.py", WITHIN, FILE_PARAMETERS),
-	PATTERN("/safetensors/", WITHIN, FILE_PARAMETERS),
-	PATTERN("/param_and_grad_buffer.py", WITHIN, FILE_PARAMETERS), /* Megatron */
-	PATTERN("/torch/utils/checkpoint.py", WITHIN, FILE_CHECKPOINT),
-	PATTERN("torch/utils/checkpoint.py", AT_START, FILE_CHECKPOINT),
-	PATTERN("/megatron/core/tensor_parallel/random.py", WITHIN, FILE_CHECKPOINT),
-	PATTERN("/activation_checkpointing/checkpointing.py", WITHIN,
-		FILE_CHECKPOINT), /* DeepSpeed */
-	PATTERN("/transformers/cache_utils.py", WITHIN, FILE_KV_CACHE),
-	PATTERN("/mem_cache/memory_pool.py", WITHIN, FILE_KV_CACHE), /* SGLang */
-	/* DeepSpeed gathers what ZeRO-3 has sharded. */
-	PATTERN("/zero/partitioned_param_coordinator.py", WITHIN, FILE_COMMUNICATION),
-};
-
-static const struct pattern name_patterns[] = {
-	PATTERN("Backward", WITHIN, NAME_NODE),
-	PATTERN("AccumulateGrad", WITHIN, NAME_NODE),
-	PATTERN("at::_ops::", AT_START, NAME_OPERATOR),
-	PATTERN("unwind::unwind", WITHIN, NAME_PLUMBING),
-	PATTERN("CapturedTraceback::gather", WITHIN, NAME_PLUMBING),
-	PATTERN("gather_with_cpp", WITHIN, NAME_PLUMBING),
-	PATTERN("CachingAllocator", WITHIN, NAME_PLUMBING),
-	PATTERN("torch::autograd::Engine::", WITHIN, NAME_ENGINE),
-	PATTERN("backward", WHOLE, NAME_BACKWARD),
-	PATTERN("_engine_run_backward", WHOLE, NAME_BACKWARD),
-	PATTERN("_call_impl", WHOLE, NAME_CALL),
-	PATTERN("_wrapped_call_impl", WHOLE, NAME_CALL),
-	PATTERN("forward", WHOLE, NAME_FORWARD),
-	PATTERN("_apply", WHOLE, NAME_MOVE),
-	PATTERN("to", WHOLE, NAME_MOVE),
-	PATTERN("cuda", WHOLE, NAME_MOVE),
-	PATTERN("__init__", WHOLE, NAME_INIT),
-	PATTERN("reset_parameters", WHOLE, NAME_RESET),
-	PATTERN("create_weights", WHOLE, NAME_RESET), /* vLLM */
-	/* DeepSpeed: the shards of ZeRO-3, the optimizer's copy of them, gradients to reduce. */
-	PATTERN("_partition_param", WHOLE, NAME_RESET),
-	PATTERN("_create_fp16_partitions_with_defragmentation", WHOLE, NAME_RESET),
-	PATTERN("_create_fp32_partitions", WHOLE, NAME_OPTIMIZER),
-	PATTERN("__avg_scatter_grads", WHOLE, NAME_COMMUNICATION),
-	PATTERN("load_state_dict", WHOLE, NAME_LOAD),
-	PATTERN("_load_from_state_dict", WHOLE, NAME_LOAD),
-	PATTERN("allocate_kv_cache", WITHIN, NAME_KV_CACHE),    /* vLLM */
-	PATTERN("initialize_kv_cache", WITHIN, NAME_KV_CACHE),  /* vLLM 1.0 */
-	PATTERN("_ddp_init_helper", WHOLE, NAME_COMMUNICATION), /* DDP's buckets, by Python … */
-	PATTERN("c10d::Reducer::", WITHIN, NAME_COMMUNICATION), /* … and by C++ */
-	PATTERN("_alloc_padded_unsharded_flat_param", WHOLE, NAME_COMMUNICATION), /* FSDP */
-	PATTERN("foreach_all_gather", WHOLE, NAME_COMMUNICATION),                 /* FSDP 2 */
-	PATTERN("init_all_gather_outputs", WHOLE, NAME_COMMUNICATION),
-	PATTERN("alloc_all_gather_outputs", WHOLE, NAME_COMMUNICATION),
-	PATTERN("foreach_reduce", WHOLE, NAME_COMMUNICATION),
-};
-
-static bool is_slash(char c)
-{
-	return c == '/' || c == '\\';
-}
-
-static bool begins_with(const char *text, struct str pattern)
-{
-	for (size_t i = 0; i < pattern.length; i++)
-		if (text[i] != pattern.data[i] && !(pattern.data[i] == '/' && text[i] == '\\'))
-			return false;
-	return true;
-}
-
-static bool holds(struct str text, const struct pattern *pattern)
-{
-	size_t length = pattern->text.length;
-
-	if (text.length < length || (pattern->where == WHOLE && text.length != length))
-		return false;
-	if (pattern->where != WITHIN)
-		return begins_with(text.data, pattern->text);
-	for (size_t i = 0; i + length <= text.length; i++)
-		if (begins_with(text.data + i, pattern->text))
-			return true;
-	return false;
-}
-
-static bool is_python(struct str file)
-{
-	const char *end = file.data + file.length;
-
-	if (file.length >= 3 && memcmp(end - 3, ".py", 3) == 0)
-		return true;
-	return file.length && file.data[0] == '<' && end[-1] == '>';
-}
-
-static uint32_t marks_of_text(const struct stack_sites *sites, struct str text)
-{
-	uint32_t marks = TEXT_KNOWN | (is_python(text) ? FILE_PYTHON : 0);
-
-	if (tsi_str_find(text, sites->filter) >= 0)
-		marks |= TEXT_MATCHES;
-	for (size_t i = 0; i < TSI_COUNT_OF(file_patterns); i++)
-		if (holds(text, &file_patterns[i]))
-			marks |= file_patterns[i].marks;
-	for (size_t i = 0; i < TSI_COUNT_OF(name_patterns); i++)
-		if (holds(text, &name_patterns[i]))
-			marks |= name_patterns[i].marks;
-	return marks;
-}
+/* ---- frames ------------------------------------------------------------------------------ */
 
 static uint32_t text_marks(struct stack_sites *sites, struct plain_value value)
 {
@@ -220,13 +40,12 @@ static uint32_t text_marks(struct stack_sites *sites, struct plain_value value)
 	size_t index = tsi_plain_text_index(value);
 
 	if (index == SIZE_MAX)
-		return marks_of_text(sites, tsi_plain_text(plain, value));
+		return tsi_stack_text_marks(tsi_plain_text(plain, value), sites->filter);
 	if (!sites->text_marks[index])
-		sites->text_marks[index] = marks_of_text(sites, tsi_plain_text(plain, value));
+		sites->text_marks[index] =
+			tsi_stack_text_marks(tsi_plain_text(plain, value), sites->filter);
 	return sites->text_marks[index];
 }
-
-/* ---- frames ------------------------------------------------------------------------------ */
 
 /* A site is the innermost frame of the first class that a stack has. */
 enum frame_class {
@@ -275,7 +94,7 @@ static enum frame_class class_of(uint32_t file, uint32_t name)
 
 static bool is_of_parameter(uint32_t file, uint32_t name)
 {
-	return file & FILE_PARAMETERS || name & (NAME_RESET | NAME_LOAD) ||
+	return file & FILE_PARAMETERS || name & NAME_PARAMETERS ||
 	       (file & FILE_MODULE && name & NAME_MOVE) ||
 	       (file & FILE_MODULES && name & NAME_INIT);
 }
@@ -570,7 +389,7 @@ struct str tsi_stack_file_name(struct str path)
 {
 	size_t start = path.length;
 
-	while (start && !is_slash(path.data[start - 1]))
+	while (start && path.data[start - 1] != '/' && path.data[start - 1] != '\\')
 		start--;
 	return tsi_str_tail(path, start);
 }
