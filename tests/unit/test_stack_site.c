@@ -426,6 +426,13 @@ TEST(test_roles)
 		{ LIB "torch/distributed/fsdp/_flat_param.py:1:_alloc_padded_unsharded_flat_param "
 		      "m.py:1:forward" CALL "a.py:1:f",
 		  "communication" },
+		{ LIB "transformers/modeling_utils.py:1:_load_state_dict_into_meta_model " LIB
+		      "transformers/modeling_utils.py:1:from_pretrained a.py:1:f",
+		  "parameter" },
+		{ LIB
+		  "vllm/model_executor/layers/quantization/fp8.py:1:process_weights_after_loading",
+		  "parameter" },
+		{ LIB "lmdeploy/pytorch/engine/cache_engine.py:1:allocate a.py:1:f", "kv_cache" },
 		/* DeepSpeed's ZeRO-3 */
 		{ LIB "deepspeed/runtime/zero/partition_parameters.py:1:all_gather_coalesced " LIB
 		      "deepspeed/runtime/zero/partitioned_param_coordinator.py:1:fetch_sub_module "
@@ -471,6 +478,9 @@ TEST(test_checkpointing)
 		  "a.py:1:f",
 		  true },
 		{ "m.py:1:forward" CALL "/m/megatron/core/tensor_parallel/random.py:1:checkpoint",
+		  true },
+		{ "m.py:1:forward" CALL LIB
+		  "unsloth_zoo/gradient_checkpointing.py:1:forward a.py:1:f",
 		  true },
 		{ "m.py:1:forward" CALL "m/utils/checkpoint.py:1:save a.py:1:f", false },
 		{ "m.py:1:forward" CALL BACKWARD "a.py:1:f", false },

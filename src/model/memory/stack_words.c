@@ -59,7 +59,9 @@ static const struct pattern file_patterns[] = {
 	PATTERN("/megatron/core/tensor_parallel/random.py", WITHIN, FILE_CHECKPOINT),
 	/* DeepSpeed */
 	PATTERN("/activation_checkpointing/checkpointing.py", WITHIN, FILE_CHECKPOINT),
+	PATTERN("/unsloth_zoo/gradient_checkpointing.py", WITHIN, FILE_CHECKPOINT),
 	PATTERN("/transformers/cache_utils.py", WITHIN, FILE_KV_CACHE),
+	PATTERN("/cache_engine.py", WITHIN, FILE_KV_CACHE),          /* vLLM, LMDeploy */
 	PATTERN("/mem_cache/memory_pool.py", WITHIN, FILE_KV_CACHE), /* SGLang */
 	/* DeepSpeed gathers what ZeRO-3 has sharded. */
 	PATTERN("/zero/partitioned_param_coordinator.py", WITHIN, FILE_COMMUNICATION),
@@ -86,7 +88,9 @@ static const struct pattern name_patterns[] = {
 	PATTERN("reset_parameters", WHOLE, NAME_PARAMETERS),
 	PATTERN("load_state_dict", WHOLE, NAME_PARAMETERS),
 	PATTERN("_load_from_state_dict", WHOLE, NAME_PARAMETERS),
-	PATTERN("create_weights", WHOLE, NAME_PARAMETERS), /* vLLM */
+	PATTERN("from_pretrained", WHOLE, NAME_PARAMETERS), /* Hugging Face */
+	PATTERN("create_weights", WHOLE, NAME_PARAMETERS),  /* vLLM, as the next */
+	PATTERN("process_weights_after_loading", WHOLE, NAME_PARAMETERS),
 	/* DeepSpeed: the shards of ZeRO-3, the optimizer's copy of them, gradients to reduce. */
 	PATTERN("_partition_param", WHOLE, NAME_PARAMETERS),
 	PATTERN("_create_fp16_partitions_with_defragmentation", WHOLE, NAME_PARAMETERS),
