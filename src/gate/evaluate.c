@@ -16,6 +16,7 @@
 #include "analyze/analyzer_table.h"
 #include "analyze/lookup.h"
 #include "base/print_text.h"
+#include "base/rank_text.h"
 #include "base/real.h"
 #include "gate/times.h"
 
@@ -367,20 +368,22 @@ static void judge_severity(struct tscope_gate_result *result, const struct gate_
 
 enum { RANKS_MAX = 100 };
 
-/* The slow ranks, "3, 5". */
+/* "rank 3", "ranks 3, 5-7", "61 ranks" where that is too long; "" without one. */
 static void list_slow_ranks(char text[RANKS_MAX], const struct tscope_analysis *analysis)
 {
 	struct table_view rows = tsi_lookup_table(analysis, "distributed.slow_ranks");
+	struct rank_text ranks = { .text = "" };
 
-	text[0] = '\0';
-	for (size_t row = 0; row < rows.row_count; row++) {
-		if (strlen(text) + 32 > RANKS_MAX) {
-			tsi_append_text(text, RANKS_MAX, " ..."); /* the report names them all */
-			return;
-		}
-		tsi_join_text(text, RANKS_MAX, ", ", "%" PRId64,
-			      tsi_table_find(&rows, row, "rank").integer);
-	}
+	for (size_t row = 0; row < rows.row_count; row++)
+		tsi_rank_text_add(&ranks, tsi_table_find(&rows, row, "rank").integer);
+	tsi_rank_text_end(&ranks);
+	if (strlen(ranks.text) > RANKS_MAX - sizeof("ranks "))
+		tsi_print_text(text, RANKS_MAX, "%zu ranks", rows.row_count);
+	else if (rows.row_count > 0)
+		tsi_print_text(text, RANKS_MAX, "rank%s %s", rows.row_count == 1 ? "" : "s",
+			       ranks.text);
+	else
+		text[0] = '\0';
 }
 
 /* " an excess of 9.1 % would show" */
@@ -411,7 +414,7 @@ void tsi_gate_judge_straggler(struct tscope_gate_result *result,
 		return;
 	list_slow_ranks(ranks, analysis);
 	if (*ranks != '\0')
-		tsi_gate_judge(result, false, "slow: rank %s", ranks);
+		tsi_gate_judge(result, false, "slow: %s", ranks);
 	else if (doubt.kind == TSCOPE_VALUE_TEXT)
 		tsi_gate_judge_undecided(result, doubt.text);
 	else

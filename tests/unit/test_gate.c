@@ -124,7 +124,7 @@ TEST(a_long_gate_is_refused)
 
 /* ---- evaluation ---- */
 
-enum { MAX_RANKS = 4 };
+enum { MAX_RANKS = 7 };
 
 /* A run of ranks that a test wrote down, analysed and diagnosed. */
 struct diagnosed {
@@ -141,6 +141,7 @@ static struct diagnosed diagnose(const char *const *ranks, const char *doubt, co
 	size_t count = 0;
 
 	for (; ranks[count]; count++) {
+		assert_true(count < MAX_RANKS);
 		run.ranks[count] = test_steps(ranks[count]);
 		run.ranks[count].rank = (int64_t)count;
 		run.ranks[count].doubt = doubt;
@@ -469,6 +470,7 @@ TEST(a_slow_rank_is_named)
 {
 	enum { STEPS = 30, SIZE = STEPS * 32 };
 	static const struct verdict slow[] = { { "straggler", false, "slow: rank 1" } };
+	static const struct verdict two_slow[] = { { "straggler", false, "slow: ranks 1, 4" } };
 	static const struct verdict even[] = {
 		{ "straggler", true, "holds: no rank is slow; an excess of 9.1 % would show" }
 	};
@@ -479,6 +481,10 @@ TEST(a_slow_rank_is_named)
 	struct diagnosed run =
 		diagnose((const char *const[]){ fast, late, fast, NULL }, NULL, NULL);
 	check_all(&run, slow);
+	diagnosed_deinit(&run);
+	run = diagnose((const char *const[]){ fast, late, fast, fast, late, fast, fast, NULL },
+		       NULL, NULL);
+	check_all(&run, two_slow);
 	diagnosed_deinit(&run);
 	run = diagnose((const char *const[]){ fast, fast, NULL }, NULL, NULL);
 	check_all(&run, even);
