@@ -144,6 +144,20 @@ TEST(products_of_small_types)
 		  "[, , , , , , 4000000000, True]", 2.0 * 32 * 48 * 64, NAN, FP8, 16 },
 		{ "aten::_scaled_mm", "[[32, 64], [64, 48]] c10::Float8_e5m2, c10::Float8_e4m3fn",
 		  "", 2.0 * 32 * 48 * 64, NAN, FP8, 16 },
+		/* of vLLM, where the first argument is the result; of FBGEMM and SGLang */
+		{ "_C::cutlass_scaled_mm",
+		  "[[32, 48], [32, 64], [64, 48], [], [], [48]] c10::BFloat16, "
+		  "c10::Float8_e4m3fn, c10::Float8_e4m3fn, float, float, c10::BFloat16",
+		  "", 2.0 * 32 * 48 * 64, 32 * 64 + 64 * 48 + 2.0 * 48 + 2.0 * 32 * 48, FP8, 16 },
+		{ "fbgemm::f8f8bf16_rowwise",
+		  "[[32, 64], [48, 64], [32], [48], [], []] c10::Float8_e4m3fn, "
+		  "c10::Float8_e4m3fn, float, float, , Scalar",
+		  "", 2.0 * 32 * 48 * 64, 32 * 64 + 64 * 48 + 2.0 * 32 * 48, FP8, 16 },
+		{ "sgl_kernel::int8_scaled_mm",
+		  "[[32, 64], [64, 48], [32, 1], [48, 1], [], []] signed char, signed char, "
+		  "float, float, Scalar, ",
+		  "[, , , , 15, ]", 2.0 * 32 * 48 * 64, 32 * 64 + 64 * 48 + 2.0 * 32 * 48, INT8,
+		  16 },
 		/* 64 bytes of k are 128 numbers */
 		{ "aten::_scaled_mm_v2",
 		  "[[32, 64], [64, 48], [], [], [], [], [], [], [], []] c10::Float4_e2m1fn_x2, "

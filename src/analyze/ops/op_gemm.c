@@ -139,6 +139,14 @@ static const struct gemm_row rows[] = {
 	{ "mkldnn::_linear_pointwise", form_linear, 0, 1, .added = 2 },
 	{ "vllm::rocm_unquantized_gemm", form_linear, 0, 1, .added = 2 },
 	{ "aiter::gemm_a16w16", form_linear, 0, 1, .added = 2 },
+	/* Their results are of 16 bits. */
+	{ "_C::cutlass_scaled_mm", form_matmul, 1, 2, .added = 5, .result_bytes = 2 },
+	{ "fbgemm::f8f8bf16_rowwise", form_linear, 0, 1, .added = 4, .result_bytes = 2 },
+	{ "fbgemm::f8f8bf16_blockwise", form_linear, 0, 1, .added = NO_ARG, .result_bytes = 2 },
+	{ "sgl_kernel::fp8_scaled_mm", form_matmul, 0, 1, .added = 5, .out_dtype = 4 },
+	{ "sgl_kernel::int8_scaled_mm", form_matmul, 0, 1, .added = 5, .out_dtype = 4 },
+	{ "sgl_kernel::fp8_blockwise_scaled_mm", form_matmul, 0, 1, .added = NO_ARG,
+	  .out_dtype = 4 },
 };
 
 static const struct gemm_row *find_row(struct str name)
