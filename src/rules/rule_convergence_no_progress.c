@@ -19,10 +19,10 @@ static void evaluate_convergence_no_progress(struct rule_context *ctx)
 	if (!is_worse && strcmp(trend, "plateau") != 0)
 		return;
 	tsi_rule_fire(ctx, is_worse ? TSCOPE_SEVERITY_HIGH : TSCOPE_SEVERITY_LOW,
-		      is_worse ? "the loss rises" : "the loss does not fall");
-	tsi_rule_detail(ctx, "best %.4g, last %.4g, over %" PRId64 " steps",
-			tsi_rule_real(ctx, "convergence.best_loss"),
-			tsi_rule_real(ctx, "convergence.final_loss"), count);
+		      "the loss %s: best %.4g, last %.4g", is_worse ? "rises" : "does not fall",
+		      tsi_rule_real(ctx, "convergence.best_loss"),
+		      tsi_rule_real(ctx, "convergence.final_loss"));
+	tsi_rule_detail(ctx, "%" PRId64 " losses were logged", count);
 	if (is_worse)
 		tsi_rule_advice(ctx, "lower the learning rate; check that the schedule, labels and "
 				     "the sign of the loss are as meant");
@@ -32,17 +32,16 @@ const struct rule tsi_rule_convergence_no_progress = {
 	.def = {
 		.id = "CONVERGENCE.NO_PROGRESS",
 		.summary = "the loss does not fall",
-		.trigger = "Fires where the median loss of the last tenth of the steps is more "
-			   "than 2 % above that of the first tenth (worsening: high) or within 2 "
-			   "% of it (plateau: low). It needs at least as many losses as steps "
-			   "says.",
+		.trigger = "Fires where the median of the last tenth of the losses is more than 2 "
+			   "% above that of the first tenth (worsening: high) or within 2 % of it "
+			   "(plateau: low). It needs at least as many losses as steps says.",
 		.meaning = "The run costs time and learns nothing that the loss shows.",
 		.advice = "at the end of a schedule this is expected; else raise or decay the "
 			  "learning rate, check that the weights that should train do "
 			  "(requires_grad, parameters given to the optimizer), look at data and "
 			  "labels, then at the model's capacity",
-		.example = "Over 100 steps the median loss of the first ten is 2.00 and of the "
-			   "last ten 2.10: it rose by 5 %, a finding of severity high.",
+		.example = "Of 100 losses the median of the first ten is 2.00 and of the last ten "
+			   "2.10: it rose by 5 %, a finding of severity high.",
 		.parameters = {
 			{ "steps", 50, "fewest losses to judge by" },
 		},

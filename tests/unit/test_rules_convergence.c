@@ -26,9 +26,9 @@ static const struct rule_case cases[] = {
 	{ "CONVERGENCE.DIVERGED", SKIPPED, "convergence.loss_count 0\n", NULL,
 	  "skipped: no convergence.loss_trend: it needs step records with a loss" },
 	{ "CONVERGENCE.NO_PROGRESS", FIRES, TREND("worsening", "100"), NULL,
-	  "high: the loss rises (best 1.5, last 2.25, over 100 steps)" },
+	  "high: the loss rises: best 1.5, last 2.25 (100 losses were logged)" },
 	{ "CONVERGENCE.NO_PROGRESS", FIRES, TREND("plateau", "100"), NULL,
-	  "low: the loss does not fall (best 1.5, last 2.25, over 100 steps)" },
+	  "low: the loss does not fall: best 1.5, last 2.25 (100 losses were logged)" },
 	{ "CONVERGENCE.NO_PROGRESS", QUIET, TREND("improving", "100"), NULL, "" },
 	/* That is told by CONVERGENCE.DIVERGED. */
 	{ "CONVERGENCE.NO_PROGRESS", QUIET, TREND("diverged", "100"), NULL, "" },
