@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What loggers leave of one job: Lightning's metrics.csv, a TensorBoard event file and an MLflow
-file store. make.py writes them; README.md says what is in them. Other scripts take the writers."""
+file store; of another one the states that Hugging Face's Trainer saves. make.py writes them;
+README.md says what is in them. Other scripts take the writers."""
+import json
 import struct
 
 START_S = 1790857026          # when step 0 ends; a step takes half a second
@@ -169,12 +171,42 @@ def mlflow():
     return mlflow_run(metrics, {"batch_size": 32, "lr": 0.001, "optimizer": "AdamW"})
 
 
+# ---- Hugging Face's Trainer ----
+
+TRAINER_STEPS = range(10, 610, 10)
+
+
+def trainer_loss(step):
+    """Down until step 400, then up: the learning rate was too high."""
+    return round(2.0 + 40 / (step + 16) + max(0, step - 400) * 0.02, 4)
+
+
+def trainer_state(last):
+    """The state at a step: a record every ten steps, and one of a validation every 300."""
+    records = []
+    for step in TRAINER_STEPS:
+        if step > last:
+            break
+        epoch = step / 300
+        records.append({"epoch": epoch, "grad_norm": 1.0 + step % 7 / 8, "learning_rate": 0.0005,
+                        "loss": trainer_loss(step), "step": step})
+        if step % 300 == 0:
+            records.append({"epoch": epoch, "eval_loss": trainer_loss(step) + 0.25,
+                            "eval_runtime": 4.5, "step": step})
+    state = {"best_metric": None, "epoch": last / 300, "global_step": last,
+             "is_world_process_zero": True, "log_history": records, "logging_steps": 10,
+             "max_steps": 600, "num_train_epochs": 2, "trial_name": None}
+    return (json.dumps(state, indent=2, sort_keys=True) + "\n").encode()
+
+
 def files():
     log = "run_metrics/lightning_logs/version_0"
     return {
         f"{log}/metrics.csv": lightning(),
         f"{log}/hparams.yaml": b"lr: 0.001\n",
         f"{log}/events.out.tfevents.{START_S}.host.4242.0": tensorboard(),
+        "run_trainer/checkpoint-300/trainer_state.json": trainer_state(300),
+        "run_trainer/trainer_state.json": trainer_state(600),
         "run_metrics/mlruns/0/meta.yaml": b"experiment_id: '0'\nlifecycle_stage: active\n"
                                           b"name: Default\n",
         **{f"run_metrics/mlruns/0/{path}": data for path, data in mlflow().items()},

@@ -29,6 +29,7 @@ enum {
 	KEY_FACT,
 	KEY_PRE_TO_POST,
 	KEY_CODE_TO_POST,
+	KEY_LOG_HISTORY,
 };
 
 static const struct str known_keys[] = {
@@ -52,6 +53,7 @@ static const struct str known_keys[] = {
 	[KEY_FACT] = TEXT("fact"),
 	[KEY_PRE_TO_POST] = TEXT("preToPost"),
 	[KEY_CODE_TO_POST] = TEXT("cppCodeToPost"),
+	[KEY_LOG_HISTORY] = TEXT("log_history"),
 };
 
 struct foreign_json {
@@ -85,6 +87,8 @@ static const struct foreign_json documents[] = {
 	  "kernels of a trace" },
 	{ HAS(ALLOCATOR_TYPES),
 	  "statistics of memray (memray stats --json), not a trace: use `tscope memory FILE`" },
+	{ HAS(LOG_HISTORY),
+	  "a state of the Trainer, which holds metrics by step: use `tscope report FILE`" },
 };
 
 void tsi_json_shape_add_key(struct json_shape *shape, struct str key)

@@ -25,6 +25,7 @@ static const struct {
 	{ "steps_jsonl", "step records", "step-record files" },
 	{ "tensorboard", "TensorBoard event file", "TensorBoard event files" },
 	{ "csv", "metrics CSV", "metrics CSVs" },
+	{ "json", "JSON log of metrics", "JSON logs of metrics" },
 	{ "mlflow", "MLflow store", "MLflow stores" },
 	{ "snapshot", "allocator snapshot", "allocator snapshots" },
 	{ "memory_timeline", "memory timeline", "memory timelines" },

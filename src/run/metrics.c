@@ -105,6 +105,33 @@ bool tsi_metric_to_step(struct str text, int64_t *step)
 	return true;
 }
 
+/* ---- names of columns and keys ---- */
+
+static size_t find_name(const char *const *names, size_t count, struct str name)
+{
+	size_t i = 0;
+
+	while (i < count && !tsi_str_equal_nocase(name, tsi_str_of(names[i])))
+		i++;
+	return i;
+}
+
+unsigned tsi_metric_step_rank(struct str name)
+{
+	static const char *const names[] = { "step", "_step", "global_step", "trainer/global_step",
+					     "current_steps" };
+	size_t rank = find_name(names, TSI_COUNT_OF(names), name);
+
+	return rank < TSI_COUNT_OF(names) ? (unsigned)rank : METRIC_NO_STEP;
+}
+
+bool tsi_metric_is_time(struct str name)
+{
+	static const char *const names[] = { "wall time", "wall_time", "_timestamp" };
+
+	return find_name(names, TSI_COUNT_OF(names), name) < TSI_COUNT_OF(names);
+}
+
 int64_t tsi_metric_time(double seconds)
 {
 	double ns = seconds * 1e9;

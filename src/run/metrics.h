@@ -72,6 +72,13 @@ bool tsi_metric_to_double(struct str text, double *value);
 /* A whole number, as "12" or as "12.0". */
 bool tsi_metric_to_step(struct str text, int64_t *step);
 
+/* How well a column or key of this name says the step, 0 best; METRIC_NO_STEP: not at all. */
+enum { METRIC_NO_STEP = 100 };
+unsigned tsi_metric_step_rank(struct str name);
+
+/* Does a column or key of this name hold seconds since 1970? */
+bool tsi_metric_is_time(struct str name);
+
 /* Seconds since 1970 to ns; NO_METRIC_TIME where they are no time. */
 int64_t tsi_metric_time(double seconds);
 
@@ -96,7 +103,7 @@ struct metric_file {
  * a test tests/unit/test_metrics_<id>.c and the kind to tscope-report(1).
  */
 struct metric_source {
-	const char *id; /* "csv", "tensorboard", "mlflow" */
+	const char *id; /* "csv", "json", "tensorboard", "mlflow" */
 	/* How sure name and first bytes (up to 64 KiB) make it, in bits verified; 0: not mine. */
 	unsigned (*taste)(const char *path, struct str head);
 	/* The name of the metric in the path of its file; empty: none. NULL: never any. */

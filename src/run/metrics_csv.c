@@ -15,27 +15,16 @@
 
 /* ---- names of columns ---- */
 
-/* The first of these that is there says the step. */
-static const char *const step_names[] = { "step", "_step", "global_step", "trainer/global_step" };
-
-/* Seconds since 1970. */
-static const char *const time_names[] = { "wall time", "wall_time", "_timestamp" };
-
 /* Beside a column "value": one row a value, and such a column says of which metric. */
 static const char *const key_names[] = { "tag", "metric", "name", "key", "variable" };
 
-/* Index in the list, or count. */
-static size_t find_name(const char *const *names, size_t count, struct str name)
+static bool is_key(struct str name)
 {
-	size_t i = 0;
-
-	while (i < count && !tsi_str_equal_nocase(name, tsi_str_of(names[i])))
-		i++;
-	return i;
+	for (size_t i = 0; i < TSI_COUNT_OF(key_names); i++)
+		if (tsi_str_equal_nocase(name, tsi_str_of(key_names[i])))
+			return true;
+	return false;
 }
-
-#define FIND_NAME(names, name) find_name((names), TSI_COUNT_OF(names), (name))
-#define HAS_NAME(names, name) (FIND_NAME(names, name) < TSI_COUNT_OF(names))
 
 enum { NO_COLUMN = -1 };
 
@@ -50,19 +39,19 @@ static struct header read_header(struct str row)
 {
 	struct header header = { .step = NO_COLUMN, .time = NO_COLUMN };
 	struct csv_cells cells = tsi_csv_cells(row);
-	size_t best = TSI_COUNT_OF(step_names);
+	unsigned best = METRIC_NO_STEP;
 	struct str name;
 
 	for (; tsi_csv_next(&cells, &name); header.count++) {
-		size_t rank = FIND_NAME(step_names, name);
+		unsigned rank = tsi_metric_step_rank(name);
 
 		if (rank < best) {
 			best = rank;
 			header.step = (int64_t)header.count;
 		}
-		if (HAS_NAME(time_names, name))
+		if (tsi_metric_is_time(name))
 			header.time = (int64_t)header.count;
-		header.has_key |= HAS_NAME(key_names, name);
+		header.has_key |= is_key(name);
 		header.has_value |= tsi_str_equal_nocase(name, TSI_STR("value"));
 	}
 	return header;

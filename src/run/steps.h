@@ -133,7 +133,7 @@ enum scalar_role { SCALAR_ROLES(TSI_NAMED_ID) };
 /* A metric of a series by its name; that of the loss stands in the records themselves. */
 struct step_scalar {
 	uint32_t name;   /* in step_series.names, as it was logged */
-	uint32_t source; /* likewise: "steps_jsonl", "csv", "tensorboard", "mlflow" */
+	uint32_t source; /* likewise: "steps_jsonl", "csv", "json", "tensorboard" … */
 	uint8_t role;    /* enum scalar_role; of each but SCALAR_OTHER there is one at most */
 };
 

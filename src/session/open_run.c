@@ -67,8 +67,9 @@ static enum tscope_status fail_empty(const struct run_members *members,
 		tsi_print_text(found, sizeof(found), "%zu other files", members->other_count);
 	return tsi_fail(err, TSCOPE_E_EMPTY,
 			"%s%s holds nothing to analyse: looked for traces (.json, .gz, .zst), "
-			"step records (steps.jsonl), metrics (metrics.csv, events.out.tfevents), "
-			"files about memory (.pickle, .bin) and flight-recorder dumps and found %s",
+			"step records (steps.jsonl), metrics (metrics.csv, events.out.tfevents, "
+			"trainer_state.json), files about memory (.pickle, .bin) and "
+			"flight-recorder dumps and found %s",
 			request->path, request->path_count == 1 ? "" : " and the rest", found);
 }
 

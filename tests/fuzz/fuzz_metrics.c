@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for metrics: any bytes as a table, as a file of an MLflow store, as an event file,
+ * Fuzz target for metrics: any bytes as a table, as JSON, as a file of an MLflow store, as an event file,
  * and as events of one, whose checksums no chance would find. Traps where what was read depends
  * on how many bytes are read at a time.
  */
@@ -14,7 +14,8 @@
 
 enum { MAX_LENGTH = 64 << 10, EVENT_SEPARATOR = 0xfe, FRAME_BYTES = 16 };
 
-extern const struct metric_source tsi_metrics_csv, tsi_metrics_mlflow, tsi_metrics_tensorboard;
+extern const struct metric_source tsi_metrics_csv, tsi_metrics_json, tsi_metrics_mlflow,
+	tsi_metrics_tensorboard;
 
 static void require(bool holds)
 {
@@ -120,7 +121,7 @@ static void check_events(struct str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
-	static const char *const paths[] = { "a.csv", "metrics/a", "a" };
+	static const char *const paths[] = { "a.csv", "a.jsonl", "metrics/a", "a" };
 	struct str text = { length ? (const char *)data : "", length };
 
 	if (length > MAX_LENGTH)
@@ -128,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	for (size_t i = 0; i < TSI_COUNT_OF(paths); i++)
 		(void)tsi_metric_source_find(paths[i], text, 1);
 	check_source(&tsi_metrics_csv, text);
+	check_source(&tsi_metrics_json, text);
 	check_source(&tsi_metrics_mlflow, text);
 	check_source(&tsi_metrics_tensorboard, text);
 	check_events(text);
