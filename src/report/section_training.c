@@ -84,6 +84,8 @@ void tsi_section_convergence(const struct panel *panel)
 		return;
 	if (strcmp(trend.text, "unknown") == 0)
 		trend.text = "too few losses for a trend";
+	else if (tsi_panel_doubt(panel, "convergence.loss_trend"))
+		trend.text = "not judged beside a reward";
 	tsi_panel_title(panel, DOC_GOOD, "convergence", "CONVERGENCE", "%s%s", trend.text,
 			name_losses(panel));
 	tsi_doc_series(panel->doc, &losses);

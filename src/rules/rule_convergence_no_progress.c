@@ -12,6 +12,8 @@ static void evaluate_convergence_no_progress(struct rule_context *ctx)
 	const char *trend = tsi_rule_text(ctx, "convergence.loss_trend");
 	bool is_worse = strcmp(trend, "worsening") == 0;
 
+	if (!tsi_rule_trusts(ctx, "convergence.loss_trend"))
+		return;
 	if ((double)count < least) {
 		tsi_rule_undecided(ctx, is_worse, "%" PRId64 " losses: it needs %g", count, least);
 		return;
@@ -34,7 +36,9 @@ const struct rule tsi_rule_convergence_no_progress = {
 		.summary = "the loss does not fall",
 		.trigger = "Fires where the median of the last tenth of the losses is more than 2 "
 			   "% above that of the first tenth (worsening: high) or within 2 % of it "
-			   "(plateau: low). It needs at least as many losses as steps says.",
+			   "(plateau: low). It needs at least as many losses as steps says. Not "
+			   "where a reward is logged: in reinforcement learning the loss need not "
+			   "fall.",
 		.meaning = "The run costs time and learns nothing that the loss shows.",
 		.advice = "at the end of a schedule this is expected; else raise or decay the "
 			  "learning rate, check that the weights that should train do "

@@ -46,6 +46,25 @@ TEST(the_trend_needs_two_percent)
 		check_loss(cases[i].text, cases[i].expected);
 }
 
+/* GRPO: the reward counts. DPO has rewards of both answers, and a loss that falls. */
+TEST(a_loss_beside_a_reward_need_not_fall)
+{
+	static const char reason[] =
+		"a reward is logged: in reinforcement learning the loss need not fall";
+	static const struct {
+		const char *text, *doubt;
+	} cases[] = {
+		{ "1 loss=1 train/reward:1\n2 loss=1\n3 loss=1\n4 loss=2\n", reason },
+		{ "1 loss=1 reward:1\n2 loss=1\n3 loss=1\n4 loss=2\n", reason },
+		{ "1 loss=1 rewards/chosen:1\n2 loss=1\n3 loss=1\n4 loss=2\n", NULL },
+		{ "1 loss=1 reward:1\n2 loss=nan\n", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		check_doubt(analyze_text(cases[i].text), "convergence.loss_trend", cases[i].doubt);
+	}
+}
+
 TEST(a_loss_that_is_not_finite_has_diverged)
 {
 	static const struct {

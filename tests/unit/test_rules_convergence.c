@@ -30,6 +30,9 @@ static const struct rule_case cases[] = {
 	{ "CONVERGENCE.NO_PROGRESS", FIRES, TREND("plateau", "100"), NULL,
 	  "low: the loss does not fall: best 1.5, last 2.25 (100 losses were logged)" },
 	{ "CONVERGENCE.NO_PROGRESS", QUIET, TREND("improving", "100"), NULL, "" },
+	{ "CONVERGENCE.NO_PROGRESS", SKIPPED,
+	  TREND("worsening", "100") "! convergence.loss_trend a reward is logged\n", NULL,
+	  "skipped: convergence.loss_trend is not reliable: a reward is logged" },
 	/* That is told by CONVERGENCE.DIVERGED. */
 	{ "CONVERGENCE.NO_PROGRESS", QUIET, TREND("diverged", "100"), NULL, "" },
 	{ "CONVERGENCE.NO_PROGRESS", AT, TREND("worsening", "50"), NULL, "high: the loss rises" },

@@ -89,6 +89,31 @@ static void keep_finite(struct fact_sheet *out, struct scalar *loss)
 	loss->count = kept;
 }
 
+/*
+ * Is a policy trained by a reward, as TRL, Stable-Baselines and others log one, or have a phase
+ * for it? Its loss is a step towards more of that, begins near zero and need not fall.
+ */
+static bool has_reward(const struct step_series *steps)
+{
+	static const struct str names[] = { { "reward", 6 },
+					    { "mean_reward", 11 },
+					    { "episode_reward", 14 },
+					    { "rlhf_reward", 11 },
+					    { "ep_rew_mean", 11 } };
+
+	for (uint32_t i = 0; i < steps->names.count; i++) {
+		struct str name = tsi_intern_text(&steps->names, i);
+		size_t start = name.length;
+
+		while (start > 0 && name.data[start - 1] != '/')
+			start--;
+		for (size_t k = 0; k < TSI_COUNT_OF(names); k++)
+			if (tsi_str_equal(tsi_str_tail(name, start), names[k]))
+				return true;
+	}
+	return false;
+}
+
 static const char *trend_of(double first, double last)
 {
 	double change = (last - first) / (first != 0 ? fabs(first) : 1);
@@ -98,7 +123,17 @@ static const char *trend_of(double first, double last)
 	return change > trend_change ? "worsening" : "plateau";
 }
 
-static void put_loss(struct fact_sheet *out, struct scalar *loss)
+static void put_trend(struct fact_sheet *out, const struct step_series *steps, double first,
+		      double last)
+{
+	tsi_fact_text(out, LOSS_TREND, trend_of(first, last));
+	if (has_reward(steps))
+		tsi_fact_doubt(out, LOSS_TREND,
+			       "a reward is logged: in reinforcement learning the loss need not "
+			       "fall");
+}
+
+static void put_loss(struct fact_sheet *out, const struct step_series *steps, struct scalar *loss)
 {
 	size_t count = loss->count;
 	bool ends_finite = isfinite(loss->values[count - 1]);
@@ -112,7 +147,7 @@ static void put_loss(struct fact_sheet *out, struct scalar *loss)
 	else if (count < TREND_MIN_COUNT)
 		tsi_fact_text(out, LOSS_TREND, "unknown");
 	else
-		tsi_fact_text(out, LOSS_TREND, trend_of(first, last));
+		put_trend(out, steps, first, last);
 	if (loss->count == 0)
 		return;
 	best = loss->values[0];
@@ -133,7 +168,7 @@ static void fill_convergence(const struct analysis_scope *scope, struct fact_she
 	list_spikes(out, LOSS_SPIKES, &loss);
 	list_spikes(out, GRAD_NORM_SPIKES, &grad_norm);
 	if (loss.count)
-		put_loss(out, &loss);
+		put_loss(out, scope->steps, &loss);
 }
 
 const struct analyzer tsi_analyzer_convergence = {

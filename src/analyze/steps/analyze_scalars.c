@@ -30,7 +30,7 @@ TSI_FACT_LIST(enum fact, facts, FACTS);
 #define BY_NAME_COLUMNS(X)                                                                         \
 	X(BY_NAME_NAME, "name", TEXT, "as it was logged")                                          \
 	X(BY_NAME_ROLE, "role", TEXT, "loss, grad_norm, learning_rate, throughput, mfu or empty")  \
-	X(BY_NAME_SOURCE, "source", TEXT, "steps_jsonl, csv, tensorboard, mlflow")                 \
+	X(BY_NAME_SOURCE, "source", TEXT, "steps_jsonl, csv, json, tensorboard, mlflow")           \
 	X(BY_NAME_COUNT, "count", COUNT, "values")                                                 \
 	X(BY_NAME_FIRST_STEP, "first_step", COUNT, "step of the first")                            \
 	X(BY_NAME_LAST_STEP, "last_step", COUNT, "step of the last")                               \
