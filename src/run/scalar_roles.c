@@ -50,6 +50,7 @@ static const struct row {
 	{ SCALAR_GRAD_NORM, "train global grad norm" },
 	{ SCALAR_GRAD_NORM, "l2 norm grad global" }, /* Composer */
 	{ SCALAR_GRAD_NORM, "grad 2 0 norm total" }, /* Lightning's grad_norm() */
+	{ SCALAR_GRAD_NORM, "actor grad norm" },     /* verl, as all with "actor" */
 	{ SCALAR_GRAD_NORM, "grad norm epoch" },
 	{ SCALAR_LEARNING_RATE, "learning rate" },
 	{ SCALAR_LEARNING_RATE, "lr" },
@@ -58,6 +59,7 @@ static const struct row {
 	{ SCALAR_LEARNING_RATE, "lr *" }, /* Lightning's "lr-AdamW/pg1", Composer's */
 	{ SCALAR_LEARNING_RATE, "learning rate *" },
 	{ SCALAR_LEARNING_RATE, "train lr *" },
+	{ SCALAR_LEARNING_RATE, "actor lr" },
 	{ SCALAR_LEARNING_RATE, "epoch learning rate" }, /* Keras */
 	{ SCALAR_LEARNING_RATE, "epoch lr" },
 	{ SCALAR_MFU, "mfu" },                   /* fkat, torchtitan's "mfu(%)" */
@@ -65,9 +67,12 @@ static const struct row {
 	{ SCALAR_MFU, "train device mfu" },      /* Lightning's ThroughputMonitor */
 	{ SCALAR_MFU, "device mfu" },
 	{ SCALAR_MFU, "train mfu" },
+	{ SCALAR_MFU, "perf mfu actor" },
 	{ SCALAR_MFU, "mfu from formula" },                 /* fkat, with a model's sizes */
 	{ SCALAR_THROUGHPUT, "throughput tokens per sec" }, /* Composer */
 	{ SCALAR_THROUGHPUT, "throughput tps" },            /* torchtitan's "throughput(tps)" */
+	{ SCALAR_THROUGHPUT, "perf throughput" },
+	{ SCALAR_THROUGHPUT, "tokens per second per gpu" }, /* torchtune */
 	{ SCALAR_THROUGHPUT, "tokens per sec" },
 	{ SCALAR_THROUGHPUT, "tokens per second" },
 	{ SCALAR_THROUGHPUT, "train tokens per second" },
