@@ -96,6 +96,24 @@ TEST(all_groups_are_listed)
 	check_table(a, "correlation.groups: peak_step", "8\n12\n16\n20\n");
 }
 
+/* A logger that takes every tenth step: two records apart is one group. */
+TEST(groups_of_sparse_records)
+{
+	char text[TEXT_CHARS] = "";
+	size_t at = 0;
+
+	for (int step = 0; step < 200; step += 10) {
+		bool jumps = step == 90 || step == 110 || step == 140;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%d loss=%d grad_norm=%d\n",
+				       step, jumps ? 2 : 1, jumps ? 2 : 1);
+	}
+	struct step_series steps = test_steps(text);
+	struct analyzed *a = analyze_rank(&steps, NULL);
+
+	check_facts(a, "correlation: group_count event_count", "2 3");
+	check_table(a, "correlation.groups: first_step last_step", "90 110\n140 140\n");
+}
+
 TEST(at_least_eight_counted_steps)
 {
 	static const struct {

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #define FACTS(X)                                                                                   \
-	X(GROUP_COUNT, "group_count", COUNT, "groups of events at most 2 steps apart")             \
+	X(GROUP_COUNT, "group_count", COUNT, "groups of events at most 2 recorded steps apart")    \
 	X(EVENT_COUNT, "event_count", COUNT, "steps at which two or more signals jump")
 
 TSI_FACT_LIST(enum fact, facts, FACTS);
@@ -60,7 +60,7 @@ static const char *const axes_names[AXES_END] = {
 
 enum {
 	MIN_STEPS = 8, /* pytscope's: fewer are not judged */
-	MAX_GAP = 2,   /* between the numbers of two events of a group */
+	MAX_GAP = 2,   /* between two events of a group, in steps that were recorded */
 };
 
 struct signals {
@@ -69,6 +69,7 @@ struct signals {
 	double *values;                     /* by record: one signal; NaN where it has none */
 	bool *is_spike;
 	size_t count;
+	double spacing; /* of their numbers: loggers take every tenth or fiftieth step */
 };
 
 static bool has_signal(const struct step_record *record, enum axis axis)
@@ -153,12 +154,28 @@ static bool is_event(unsigned axes)
 	return (axes & (axes - 1)) != 0; /* more than one bit */
 }
 
+/* The median distance between the numbers of neighbours; 1 where they do not ascend. */
+static double spacing_of(const struct signals *signals)
+{
+	size_t count = 0;
+
+	for (size_t i = 1; i < signals->count; i++) {
+		int64_t gap;
+		if (!tsi_ckd_sub(&gap, signals->records[i]->number,
+				 signals->records[i - 1]->number))
+			signals->values[count++] = (double)gap;
+	}
+	return fmax(1, tsi_median(signals->values, count));
+}
+
 /* Does a step belong to the group whose last event is `last`? */
-static bool is_near(const struct step_record *last, const struct step_record *record)
+static bool is_near(const struct signals *signals, const struct step_record *last,
+		    const struct step_record *record)
 {
 	int64_t gap;
 
-	return !tsi_ckd_sub(&gap, record->number, last->number) && gap >= 0 && gap <= MAX_GAP;
+	return !tsi_ckd_sub(&gap, record->number, last->number) && gap >= 0 &&
+	       (double)gap <= MAX_GAP * signals->spacing;
 }
 
 /* For the peak: what is not finite is larger than all, what is not recorded less. */
@@ -194,7 +211,7 @@ static size_t list_group(const struct signals *signals, size_t first, int64_t *e
 	for (size_t i = first; i < signals->count; i++) {
 		if (!is_event(signals->axes[i]))
 			continue;
-		if (!is_near(records[last], records[i]))
+		if (!is_near(signals, records[last], records[i]))
 			break;
 		if (height_of(records[i]) > height_of(peak))
 			peak = records[i];
@@ -238,8 +255,10 @@ static void fill_correlation(const struct analysis_scope *scope, struct fact_she
 		if (mark_jumps(&signals, (enum axis)axis))
 			recorded |= axis;
 	/* With step times alone, absent is better than "no event". */
-	if (is_event(recorded))
-		list_groups(&signals, out);
+	if (!is_event(recorded))
+		return;
+	signals.spacing = spacing_of(&signals);
+	list_groups(&signals, out);
 }
 
 const struct analyzer tsi_analyzer_correlation = {
