@@ -126,6 +126,15 @@ struct str tsi_str_take(struct str *rest, char end)
 	return taken;
 }
 
+struct str tsi_str_last_part(struct str path)
+{
+	size_t begin = path.length;
+
+	while (begin > 0 && path.data[begin - 1] != '/')
+		begin--;
+	return tsi_str_tail(path, begin);
+}
+
 struct str tsi_str_trim(struct str text)
 {
 	while (text.length && tsi_is_space(text.data[0])) {

@@ -50,6 +50,9 @@ static inline struct str tsi_str_tail(struct str text, size_t skipped)
 	return (struct str){ text.data + skipped, text.length - skipped };
 }
 
+/* Behind the last slash of a path; all of it where there is none. */
+struct str tsi_str_last_part(struct str path);
+
 #define tsi_str_is(text, literal) tsi_str_equal((text), TSI_STR(literal))
 
 /* Negative, 0 or positive as a stands before, with or behind b, byte by byte. */

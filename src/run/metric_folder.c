@@ -18,15 +18,12 @@ static struct folder folder_of(const char *path)
 {
 	struct str rest = tsi_folder_of(path);
 	struct folder folder = { 0 };
-	size_t begin;
 
 	if (rest.length == 0)
 		return folder;
-	begin = --rest.length;
-	while (begin > 0 && rest.data[begin - 1] != '/')
-		begin--;
-	folder.parent = (struct str){ rest.data, begin };
-	folder.name = tsi_str_tail(rest, begin);
+	rest.length--;
+	folder.name = tsi_str_last_part(rest);
+	folder.parent = (struct str){ rest.data, rest.length - folder.name.length };
 	return folder;
 }
 

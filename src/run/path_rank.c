@@ -132,13 +132,9 @@ static int64_t rank_of_action(struct str name)
 /* Takes the last part off a path. */
 static struct str pop_part(struct str *path)
 {
-	size_t begin = path->length;
-	struct str part;
+	struct str part = tsi_str_last_part(*path);
 
-	while (begin > 0 && path->data[begin - 1] != '/')
-		begin--;
-	part = tsi_str_tail(*path, begin);
-	path->length = begin ? begin - 1 : 0;
+	path->length -= part.length + (part.length < path->length);
 	return part;
 }
 

@@ -106,6 +106,20 @@ void metrics_expect(const char *id, const char *name, struct str text, const cha
 	}
 }
 
+void metrics_check_tastes(const char *id, const struct taste_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct str head = tsi_str_of(cases[i].head);
+		const struct metric_source *found =
+			tsi_metric_source_find(cases[i].path, head, METRIC_TASTE_CERTAIN);
+		const struct metric_source *named = tsi_metric_source_find(cases[i].path, head, 1);
+
+		if ((found != NULL) != cases[i].is_found || (named != NULL) != cases[i].is_named)
+			fail_msg("%s: %s", cases[i].path, cases[i].head);
+		assert_true(!named || strcmp(named->id, id) == 0);
+	}
+}
+
 void metrics_cut_everywhere(const char *id, struct str text)
 {
 	const struct str name = TSI_STR("m");

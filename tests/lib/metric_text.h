@@ -20,6 +20,15 @@ char *metrics_dump(const struct metric_log *log);
 /* Reads in blocks of several sizes; each must give this dump. */
 void metrics_expect(const char *id, const char *name, struct str text, const char *expected);
 
+/* A path, the first bytes of its file, and whether a source takes it. */
+struct taste_case {
+	const char *path, *head;
+	bool is_found, is_named; /* out of a folder; if it was named */
+};
+
+/* Each is taken by the source of this id, or by none. */
+void metrics_check_tastes(const char *id, const struct taste_case *cases, size_t count);
+
 /* Every beginning of text: it is read, without more values than the whole has. */
 void metrics_cut_everywhere(const char *id, struct str text);
 

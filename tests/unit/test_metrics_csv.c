@@ -29,10 +29,7 @@ static void expect_failure(const char *text, enum tscope_status status, const ch
 
 TEST(test_taste)
 {
-	static const struct {
-		const char *path, *head;
-		bool is_found, is_named; /* taken out of a folder; taken if it was named */
-	} cases[] = {
+	static const struct taste_case cases[] = {
 		{ "a/metrics.csv", "epoch,step,train_loss\n0,0,\n", true, true },
 		{ "metrics.csv.gz", "step\n", true, true },
 		{ "metrics.csv", "", true, true }, /* the logger has made it, and no more */
@@ -53,16 +50,7 @@ TEST(test_taste)
 		{ "csv", "step,loss\n1,2\n", false, false },
 	};
 
-	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		const struct str head = tsi_str_of(cases[i].head);
-		const struct metric_source *found =
-			tsi_metric_source_find(cases[i].path, head, METRIC_TASTE_CERTAIN);
-		const struct metric_source *named = tsi_metric_source_find(cases[i].path, head, 1);
-
-		if ((found != NULL) != cases[i].is_found || (named != NULL) != cases[i].is_named)
-			fail_msg("%s: %s", cases[i].path, cases[i].head);
-		assert_true(!named || strcmp(named->id, "csv") == 0);
-	}
+	metrics_check_tastes("csv", cases, TSI_COUNT_OF(cases));
 }
 
 /* ---- tables ---- */

@@ -20,10 +20,7 @@ static void expect(const char *text, const char *expected)
 
 TEST(test_taste)
 {
-	static const struct {
-		const char *path, *head;
-		bool is_found, is_named; /* taken out of a folder; taken if it was named */
-	} cases[] = {
+	static const struct taste_case cases[] = {
 		{ "out/checkpoint-20/trainer_state.json", STATE(""), true, true },
 		{ "state.json.gz", STATE("{\"step\": 10"), true, true },
 		/* Only its beginning is at hand. */
@@ -45,16 +42,7 @@ TEST(test_taste)
 		{ "a.json", "{\"a\": {\"global_step\": 1, \"log_history\": []}}", false, false },
 	};
 
-	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++) {
-		const struct str head = tsi_str_of(cases[i].head);
-		const struct metric_source *found =
-			tsi_metric_source_find(cases[i].path, head, METRIC_TASTE_CERTAIN);
-		const struct metric_source *named = tsi_metric_source_find(cases[i].path, head, 1);
-
-		if ((found != NULL) != cases[i].is_found || (named != NULL) != cases[i].is_named)
-			fail_msg("%s: %s", cases[i].path, cases[i].head);
-		assert_true(!named || strcmp(named->id, "json") == 0);
-	}
+	metrics_check_tastes("json", cases, TSI_COUNT_OF(cases));
 }
 
 /* ---- the Trainer ---- */

@@ -102,13 +102,10 @@ static bool has_reward(const struct step_series *steps)
 					    { "ep_rew_mean", 11 } };
 
 	for (uint32_t i = 0; i < steps->names.count; i++) {
-		struct str name = tsi_intern_text(&steps->names, i);
-		size_t start = name.length;
+		struct str name = tsi_str_last_part(tsi_intern_text(&steps->names, i));
 
-		while (start > 0 && name.data[start - 1] != '/')
-			start--;
 		for (size_t k = 0; k < TSI_COUNT_OF(names); k++)
-			if (tsi_str_equal(tsi_str_tail(name, start), names[k]))
+			if (tsi_str_equal(name, names[k]))
 				return true;
 	}
 	return false;
