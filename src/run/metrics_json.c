@@ -138,7 +138,7 @@ static enum tscope_status read_lines(struct input *in, struct metric_log *log,
 	while ((status = tsi_text_rows_next(&rows, &row, err)) == TSCOPE_OK) {
 		struct str text = tsi_str_trim(row.text);
 
-		if (text.length > 0)
+		if (text.length > 0 || row.is_too_long)
 			status = take_record(log, row.is_too_long ? TSI_STR("") : text,
 					     !row.has_end, err);
 		if (status != TSCOPE_OK)

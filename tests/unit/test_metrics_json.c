@@ -7,6 +7,7 @@
 
 #include "base/attributes.h"
 #include "check.h"
+#include "decode/records/text_rows.h"
 
 static void expect(const char *text, const char *expected)
 {
@@ -103,6 +104,20 @@ TEST(test_lines)
 
 	for (size_t i = 0; i < TSI_COUNT_OF(cases); i++)
 		expect(cases[i].text, cases[i].expected);
+}
+
+/* A row that is too long counts, also where what is shown of it is blank. */
+TEST(test_long_row)
+{
+	static const char record[] = "\n{\"step\": 1, \"a\": 2}\n";
+	const size_t blanks = 2 * (size_t)ROW_MAX_BYTES;
+	char *text = malloc(blanks + sizeof(record));
+
+	assert_non_null(text);
+	memset(text, ' ', blanks);
+	memcpy(text + blanks, record, sizeof(record));
+	expect(text, "1 a 2\nrecords 2 bad 1\n");
+	free(text);
 }
 
 static const char whole[] = STATE("{\"loss\": 2.5, \"step\": 10}, {\"loss\": 2.25, \"step\": 20}");
